@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges two sorted lists of entries: each block a tile of the output, each thread a few entries of
-// it, found by searches along the diagonals of the merge ("Merge Path", Green et al. 2012).
+// What edits do with sorted lists of entries on cuda. A merge gives each block a tile of the
+// output, each thread a few entries of it, found by searches along the diagonals of the merge
+// ("Merge Path", Green et al. 2012).
 #pragma once
 
 #include <algorithm>
@@ -98,14 +99,25 @@ __global__ void __launch_bounds__(list_merge_policy::threads)
   }
 }
 
-template <class Key, class RowId>
-void merge_lists(const context& on, const core::strided_list<Key, RowId>& a,
-                 const core::entry_list<Key, RowId>& b, Key* keys, RowId* row_ids) {
-  const std::uint64_t tiles = blocks_for(a.size + b.size, list_merge_policy::tile);
-  buffer<std::uint64_t> begins(on, tiles + 1);
-  executor::for_each(on, put_tile_begin<Key, RowId>{a, b, begins.data()}, tiles + 1);
-  launch(on.stream, tiles, list_merge_policy::threads, 0, merge_tiles<Key, RowId>, a, b,
-         std::as_const(begins).data(), keys, row_ids);
-}
+struct entry_lists : executor {
+  // Copies the entries without a mark, of which there are as many as `to` has room for.
+  template <class Key, class RowId>
+  static void select_unmarked(const context& on, const core::strided_list<Key, RowId>& list,
+                              const std::uint8_t* marks, sorted_column<Key, RowId>& to) {
+    // One after the other is faster than both at once.
+    cuda::select_unmarked(on, list.keys, marks, list.size, to.keys.data());
+    cuda::select_unmarked(on, list.row_ids, marks, list.size, to.row_ids.data());
+  }
+  // Merges two lists into `to`, which has room for both.
+  template <class Key, class RowId>
+  static void merge(const context& on, const core::strided_list<Key, RowId>& a,
+                    const core::entry_list<Key, RowId>& b, sorted_column<Key, RowId>& to) {
+    const std::uint64_t tiles = blocks_for(a.size + b.size, list_merge_policy::tile);
+    buffer<std::uint64_t> begins(on, tiles + 1);
+    for_each(on, put_tile_begin<Key, RowId>{a, b, begins.data()}, tiles + 1);
+    launch(on.stream, tiles, list_merge_policy::threads, 0, merge_tiles<Key, RowId>, a, b,
+           std::as_const(begins).data(), to.keys.data(), to.row_ids.data());
+  }
+};
 
 }  // namespace raydex::cuda
