@@ -10,8 +10,8 @@
 #include "raydex/rmq.hpp"
 #include "src/interface/checks.hpp"
 #include "src/interface/internal.hpp"
-#include "src/interface/located_index.hpp"
 #include "src/interface/option_table.hpp"
+#include "src/interface/searchable.hpp"
 
 namespace raydex {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "raydex/core/joins/dominance.hpp"
-#include "src/interface/ordered_times.hpp"
+#include "src/interface/searchable.hpp"
 #include "src/operations/joins/near_values.hpp"
 
 namespace raydex {

@@ -14,7 +14,7 @@
 #include "raydex/error.hpp"
 #include "raydex/join.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/located_index.hpp"
+#include "src/interface/searchable.hpp"
 #include "src/operations/joins/slices.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 #include "src/operations/machine.hpp"

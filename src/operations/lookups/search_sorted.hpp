@@ -8,8 +8,8 @@
 #include <span>
 
 #include "raydex/core/lookups/sorted_keys.hpp"
-#include "src/interface/ascending_keys.hpp"
 #include "src/interface/dispatch.hpp"
+#include "src/interface/searchable.hpp"
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/line_tree.hpp"
 

@@ -20,7 +20,7 @@
 #include "raydex/index.hpp"
 #include "raydex/repairs.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/interface/located_index.hpp"
+#include "src/interface/searchable.hpp"
 #include "src/operations/lookups/built_index.hpp"
 
 namespace raydex {
