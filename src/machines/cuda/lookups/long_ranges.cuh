@@ -437,8 +437,8 @@ void answer_list(const context& on, const Operation& operation, const long_list&
 }
 
 // The same over entries that lie side by side, whatever is above them. Keys are not read, so that
-// their width does not matter where they lie apart. Defined in listed_entries.cuh for the unit of a
-// library that instantiates it.
+// their width does not matter where they lie apart. Defined in compiled_once.cu, which
+// instantiates it for a library.
 template <class Entries>
 struct listed_entries {
   using view = core::sorted_array_view<Entries>;

@@ -11,10 +11,10 @@
 #include "src/machines/cuda/lookups/block_sort.cuh"
 #include "src/machines/cuda/lookups/find_in_buckets.cuh"
 #include "src/machines/cuda/lookups/merge.cuh"
-#include "src/machines/cuda/lookups/repeated_keys.cuh"
 #include "src/machines/cuda/lookups/small_column.cuh"
 #include "src/machines/cuda/lookups/teams.cuh"
 #include "src/operations/lookups/batch_plan.hpp"
+#include "src/operations/lookups/repeated_keys.hpp"
 
 namespace raydex::cuda {
 
@@ -316,3 +316,21 @@ void executor::run(const context& on, const batch_plan& plan, const Operation& o
 }
 
 }  // namespace raydex::cuda
+
+// Steps of builds that a library compiles once, in compiled_once.cu.
+namespace raydex {
+
+extern template std::uint64_t count_repeated<cuda::executor>(const context&, const std::uint32_t*,
+                                                             std::uint64_t);
+extern template std::uint64_t count_repeated<cuda::executor>(const context&, const std::uint64_t*,
+                                                             std::uint64_t);
+extern template different_hashes<std::uint32_t, std::uint32_t> list_different<cuda::executor>(
+    const context&, const sorted_column<std::uint32_t, std::uint32_t>&, std::uint64_t);
+extern template different_hashes<std::uint64_t, std::uint32_t> list_different<cuda::executor>(
+    const context&, const sorted_column<std::uint64_t, std::uint32_t>&, std::uint64_t);
+extern template buffer<std::uint32_t> repeat_hashes<cuda::executor>(
+    const context&, const sorted_column<std::uint32_t, std::uint32_t>&, std::uint64_t);
+extern template buffer<std::uint64_t> repeat_hashes<cuda::executor>(
+    const context&, const sorted_column<std::uint64_t, std::uint32_t>&, std::uint64_t);
+
+}  // namespace raydex
