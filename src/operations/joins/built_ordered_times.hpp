@@ -9,7 +9,7 @@
 
 #include "raydex/core/joins/dominance.hpp"
 #include "src/interface/searchable.hpp"
-#include "src/operations/joins/near_values.hpp"
+#include "src/operations/joins/value_order.hpp"
 
 namespace raydex {
 

@@ -13,7 +13,6 @@
 #include "raydex/order_join.hpp"
 #include "src/operations/joins/built_joined.hpp"
 #include "src/operations/joins/dominance.hpp"
-#include "src/operations/joins/near_values.hpp"
 #include "src/operations/joins/slices.hpp"
 #include "src/operations/joins/value_order.hpp"
 

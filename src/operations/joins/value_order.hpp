@@ -343,4 +343,20 @@ class value_orders {
   std::vector<value_order<Executor>> orders_;
 };
 
+// Writes how many rows come before those of each probe's key that are near it, and before what
+// follows these: the range may be reversed where there are none.
+template <executor Executor>
+void rank_near(const context& on, const value_order<Executor>& order, const core::key_numbers& keys,
+               const column& probes, const key_reach& before, const key_reach& after,
+               std::uint64_t* begin, std::uint64_t* end) {
+  dispatch_key(probes.format, [&]<class Key>() {
+    buffer<Key> lower(on, probes.size);
+    buffer<Key> upper(on, probes.size);
+    put_ranges<Executor>(on, probes, band_of<Key>(probes.format.type, before, after), lower, upper);
+    // Codes are their own codes.
+    order.rank(on, keys, column(lower, probes.validity), before.leaves_out_equal(), begin);
+    order.rank(on, keys, column(upper, probes.validity), !after.leaves_out_equal(), end);
+  });
+}
+
 }  // namespace raydex
