@@ -9,7 +9,6 @@
 
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
-#include "raydex/core/partitions/piece_answer.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/memory.hpp"
@@ -34,6 +33,13 @@ inline constexpr std::uint64_t most_shards = 1024;
 /// `out_of_memory`, `cuda_error`.
 RAYDEX_EXPORT void choose_splitters(backend where, const context& on, const column& sample,
                                     const value_span& out);
+
+/// How the answers of a probe's pieces are put together.
+enum class piece_answer : std::uint8_t {
+  replace,  ///< the answer of a point's piece is the point's; for points only
+  sum,      ///< added to what is there
+  minimum   ///< the smaller one of it and what is there; of row ids, `not_found` is the largest
+};
 
 /// Where the pieces of a batch are written, those of one shard next to each other, in the order of
 /// the shards, and in the order of the probes in each.

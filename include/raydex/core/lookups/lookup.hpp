@@ -12,7 +12,7 @@
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
-#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
 
 namespace raydex::core {
 

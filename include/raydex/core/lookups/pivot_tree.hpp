@@ -9,10 +9,10 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/ordered_view.hpp"
-#include "raydex/core/lookups/pinned.hpp"
 #include "raydex/core/lookups/pivot_levels.hpp"
 #include "raydex/core/lookups/quantised_node.hpp"
 #include "raydex/core/lookups/root_node.hpp"
+#include "raydex/core/lookups/team.hpp"
 
 namespace raydex::core {
 

@@ -9,7 +9,6 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/group.hpp"
 #include "raydex/core/keys/column.hpp"
-#include "raydex/core/partitions/piece_answer.hpp"
 #include "raydex/core/partitions/pieces.hpp"
 
 namespace raydex::core {
@@ -91,13 +90,13 @@ struct put_answers {
   const Number* sources;  ///< the probe of each piece
   cells answers;          ///< of all pieces
   std::uint64_t first;    ///< the shard's first piece
-  piece_answer how;       ///< sum or minimum
+  bool sums;              ///< adds answers, or else keeps the smaller ones
   Value* out;             ///< an answer a probe
   /// Puts one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const auto answer = answers.get<Value>(first + i);
     Value& to = out[load_once(sources + first + i)];
-    if (how == piece_answer::sum) {
+    if (sums) {
       to = static_cast<Value>(to + answer);
     } else if (answer < to) {
       to = answer;

@@ -9,7 +9,7 @@
 
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
-#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/core/lookups/search.hpp"
 #include "raydex/core/rays/key_scene.hpp"
 #include "raydex/core/rays/traced.hpp"

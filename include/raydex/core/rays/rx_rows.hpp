@@ -9,7 +9,7 @@
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
-#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/core/keys/sum.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/rays/key_scene.hpp"
