@@ -16,7 +16,6 @@
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/built_ray_index.hpp"
 #include "src/operations/rays/traced_batches.hpp"
-#include "src/structures/rx/rx_grid.hpp"
 #include "src/structures/rx/rx_scene.hpp"
 
 namespace raydex {

@@ -11,7 +11,6 @@
 #include "raydex/core/minima/rmq_hierarchy.hpp"
 #include "raydex/repairs.hpp"
 #include "raydex/rmq_hierarchy.hpp"
-#include "src/operations/minima/answer_range.hpp"
 #include "src/operations/minima/built_rmq.hpp"
 #include "src/structures/papers/rmq_rx/rmq_rx.hpp"
 

@@ -18,7 +18,7 @@
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
 #include "src/operations/rays/traced_batches.hpp"
-#include "src/structures/rx/rx_grid.hpp"
+#include "src/structures/rx/rx_scene.hpp"
 
 namespace raydex {
 
