@@ -9,8 +9,8 @@
 
 #include "raydex/core/rays/cgrx.hpp"
 #include "raydex/index.hpp"
+#include "raydex/options.hpp"
 #include "raydex/rx.hpp"
-#include "raydex/schedule.hpp"
 
 namespace raydex {
 

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "raydex/core/lookups/hash_open.hpp"
-#include "raydex/hash_options.hpp"
 #include "raydex/index.hpp"
+#include "raydex/options.hpp"
 
 namespace raydex {
 

@@ -7,7 +7,6 @@
 
 #include "raydex/core/minima/rmq_cover.hpp"
 #include "raydex/rmq.hpp"
-#include "raydex/rmq_view.hpp"
 
 namespace raydex {
 

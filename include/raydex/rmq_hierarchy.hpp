@@ -11,7 +11,6 @@
 
 #include "raydex/core/minima/rmq_hierarchy.hpp"
 #include "raydex/rmq.hpp"
-#include "raydex/rmq_view.hpp"
 
 namespace raydex {
 

@@ -14,7 +14,7 @@
 #include "raydex/capability.hpp"
 #include "raydex/index.hpp"
 #include "raydex/join.hpp"
-#include "raydex/layout.hpp"
+#include "raydex/options.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/rmq.hpp"
 #include "src/interface/internal.hpp"

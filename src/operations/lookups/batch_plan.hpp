@@ -5,7 +5,7 @@
 #include <string>
 
 #include "raydex/error.hpp"
-#include "raydex/schedule.hpp"
+#include "raydex/options.hpp"
 
 namespace raydex {
 

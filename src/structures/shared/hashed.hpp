@@ -13,7 +13,7 @@
 
 #include "raydex/core/lookups/hash_build.hpp"
 #include "raydex/error.hpp"
-#include "raydex/hash_options.hpp"
+#include "raydex/options.hpp"
 #include "src/interface/checks.hpp"
 #include "src/operations/lookups/built_ordered_index.hpp"
 #include "src/operations/lookups/repeated_keys.hpp"

@@ -6,10 +6,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "raydex/hash_options.hpp"
-#include "raydex/layout.hpp"
+#include "raydex/options.hpp"
 #include "raydex/rmq.hpp"
-#include "raydex/schedule.hpp"
 #include "src/interface/option_table.hpp"
 
 namespace raydex {

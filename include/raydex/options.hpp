@@ -1,12 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// How a batch of probes is laid over the threads of a GPU.
+/// What several structures let you choose.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
+
+#include "raydex/core/keys/entries.hpp"
 
 namespace raydex {
+
+/// How keys and row ids lie in memory.
+enum class layout : std::uint8_t {
+  column,  ///< an array of keys and an array of row ids (structure of arrays)
+  row      ///< one array of (key, row id) entries, packed (array of structures)
+};
+
+/// Where the entries of a structure are: two arrays, or one of entries in `keys`.
+struct entry_storage {
+  const void* keys = nullptr;       ///< keys, or packed entries
+  const void* row_ids = nullptr;    ///< row ids, or null
+  layout entries = layout::column;  ///< which of the two
+};
+
+/// @cond
+template <class Key, class RowId, layout Layout>
+using entries_of = std::conditional_t<Layout == layout::column, core::column_entries<Key, RowId>,
+                                      core::row_entries<Key, RowId>>;
+/// @endcond
+
+/// Whether keys may repeat.
+enum class repetition : std::uint8_t {
+  allowed,  ///< they may; the build finds out whether they do
+  refused   ///< a build or an edit that would hold a key twice throws `invalid_argument`
+};
+
+/// Which threads of a GPU read the bucket of a point for `first`.
+enum class bucket_reading : std::uint8_t {
+  shared,  ///< those of neighbouring points together, 16 bytes each
+  single   ///< the thread of the point alone
+};
 
 /// Who assigns probes to a GPU's multiprocessors (lightweight paper, section 4.1).
 enum class scheduling : std::uint8_t {
