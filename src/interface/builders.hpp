@@ -11,6 +11,7 @@
 
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
+#include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/interval_coverage.hpp"
 #include "raydex/join.hpp"
@@ -21,7 +22,6 @@
 #include "raydex/rmq.hpp"
 #include "raydex/session.hpp"
 #include "raydex/window_join.hpp"
-#include "src/interface/internal.hpp"
 #include "src/interface/searchable.hpp"
 
 namespace raydex {

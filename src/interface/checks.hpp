@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "raydex/capability.hpp"
+#include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/join.hpp"
 #include "raydex/options.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/rmq.hpp"
-#include "src/interface/internal.hpp"
 
 namespace raydex {
 

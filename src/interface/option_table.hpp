@@ -19,9 +19,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/internal.hpp"
 
 namespace raydex {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "src/interface/internal.hpp"
+#include "raydex/export.hpp"
 
 namespace raydex {
 

@@ -9,8 +9,8 @@
 
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/edits.hpp"
+#include "raydex/export.hpp"
 #include "raydex/index.hpp"
-#include "src/interface/internal.hpp"
 #include "src/interface/row_id_checks.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"

@@ -8,8 +8,8 @@
 #include "raydex/column.hpp"
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/core/lookups/hashing.hpp"
+#include "raydex/export.hpp"
 #include "raydex/memory.hpp"
-#include "src/interface/internal.hpp"
 
 namespace raydex {
 

@@ -9,7 +9,7 @@
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/hashing.hpp"
 #include "raydex/core/lookups/quantised_node.hpp"
-#include "src/interface/internal.hpp"
+#include "raydex/export.hpp"
 
 namespace raydex::cpu {
 

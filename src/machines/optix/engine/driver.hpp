@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/interface/internal.hpp"
+#include "raydex/export.hpp"
 #include "src/machines/optix/abi.hpp"
 
 namespace raydex::optix {

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "raydex/core/rays/key_scene.hpp"
+#include "raydex/export.hpp"
 #include "raydex/memory.hpp"
-#include "src/interface/internal.hpp"
 #include "src/machines/optix/abi.hpp"
 
 namespace raydex::optix {
