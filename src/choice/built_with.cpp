@@ -1,8 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// How libraydex_papers is found; compiled for each library that its objects are linked to, or not.
+// What depends on how a library is built: which backends it has, and how it finds
+// libraydex_papers. Compiled for each library that the other objects are linked to.
 #include <string>
 
 #include "src/choice/paper_library.hpp"
+#include "src/interface/builders.hpp"
+
+namespace raydex {
+
+const backend_table* find_backend(backend where) noexcept {
+  switch (where) {
+    case backend::cpu:
+      return &cpu::table;
+#if defined(RAYDEX_WITH_CUDA)
+    case backend::cuda:
+      return &cuda::table;
+#endif
+#if defined(RAYDEX_WITH_OPTIX)
+    case backend::optix:
+      return &optix::table;
+#endif
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace raydex
 
 #if defined(RAYDEX_PAPERS_WITHIN)
 
