@@ -23,7 +23,7 @@ namespace raydex::cli {
 class join_answers {
  public:
   // Builds what answers.
-  join_answers(const session& on, const join_request& asked, const join_inputs& in);
+  join_answers(const session& on, const join_request& request, const join_inputs& in);
 
   // Answers all probe rows.
   void match(progress& bar);

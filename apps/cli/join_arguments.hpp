@@ -111,7 +111,7 @@ struct join_request {
 };
 
 // Throws `invalid_argument` where something does not go with something else.
-join_request parse_join(const join_arguments& given);
+join_request parse_join(const join_arguments& arguments);
 
 // The columns that are named, in host memory.
 struct join_inputs {
@@ -134,6 +134,6 @@ inline column first_column(const key_parts& key) {
 }
 
 // Reads all of them; `columns`: what --columns names.
-join_inputs read(const join_request& asked, const std::string& columns);
+join_inputs read(const join_request& request, const std::string& columns);
 
 }  // namespace raydex::cli

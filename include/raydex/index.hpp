@@ -216,7 +216,7 @@ class RAYDEX_EXPORT index {
   /// Answers `count`.
   virtual void do_count(const context& on, const probes& batch, std::uint64_t* out) const = 0;
   /// Answers both kinds of `sum`.
-  virtual void do_sum(const context& on, const probes& batch, const sum_request& what) const = 0;
+  virtual void do_sum(const context& on, const probes& batch, const sum_request& wanted) const = 0;
   /// Answers `offsets`.
   virtual void do_offsets(const context& on, const probes& batch, std::uint64_t* out) const = 0;
   /// Answers `rows`.
@@ -229,7 +229,7 @@ class RAYDEX_EXPORT index {
   virtual void check_kind(const probes& batch) const;
   /// Throws `unsupported` if the structure does not know the order of its keys, which `what`, an
   /// operation, needs. By default it throws.
-  virtual void check_ranks(const char* what) const;
+  virtual void check_ranks(const char* call) const;
   /// Answers `rank`, or `rank_right` if `past` equal keys. By default, throws `unsupported`.
   virtual void do_rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const;
   /// Answers `predecessor`, or else `successor`; the former with the largest row id of the key, if

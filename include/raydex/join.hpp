@@ -270,7 +270,7 @@ class RAYDEX_EXPORT join {
     std::optional<comparison> how = {};         ///< a comparison
   };
   /// Answers all kinds of `match`.
-  virtual std::unique_ptr<joined> do_match(const context& on, const request& what) const = 0;
+  virtual std::unique_ptr<joined> do_match(const context& on, const request& wanted) const = 0;
   /// The formats of the key's columns; nothing for strings.
   virtual const std::vector<std::optional<key_format>>& formats() const = 0;
 
@@ -280,7 +280,7 @@ class RAYDEX_EXPORT join {
   std::unique_ptr<joined> match_probes(const context& on, const probes& batch,
                                        join_kind kind) const;
   void check_one_column(const column& probe) const;
-  std::unique_ptr<joined> checked_match(const context& on, const request& what) const;
+  std::unique_ptr<joined> checked_match(const context& on, const request& wanted) const;
 };
 
 /// Builds the build side of joins over the columns of a key.

@@ -66,7 +66,7 @@ class RAYDEX_EXPORT range_join {
     std::optional<comparison> how = {};         ///< a comparison
   };
   /// Answers all kinds of `match`.
-  virtual std::unique_ptr<joined> do_match(const context& on, const request& what) const = 0;
+  virtual std::unique_ptr<joined> do_match(const context& on, const request& wanted) const = 0;
   join_info info_;  ///< what `info` returns
 
  private:

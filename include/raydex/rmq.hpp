@@ -164,7 +164,7 @@ class RAYDEX_EXPORT rmq {
 
  private:
   void check_batch(const context& on, const probes& ranges, std::uint64_t out_size) const;
-  void values(rmq_extreme asked, const context& on, const probes& ranges,
+  void values(rmq_extreme wanted, const context& on, const probes& ranges,
               const value_span& out) const;
 
   tracking_resource memory_;

@@ -96,7 +96,7 @@ class RAYDEX_EXPORT windowed {
     window_options built;             ///< what it was built for
   };
   /// For implementations: of so many probe rows.
-  windowed(const facts& of, std::uint64_t size) : of_(of), size_(size) {}
+  windowed(const facts& known, std::uint64_t size) : facts_(known), size_(size) {}
 
   /// @name What an implementation provides. Arguments are checked; there are probe rows.
   /// @{
@@ -127,7 +127,7 @@ class RAYDEX_EXPORT windowed {
   template <class Write>
   void write_rows(const context& on, const row_id_span& out, const Write& write) const;
 
-  facts of_;
+  facts facts_;
   std::uint64_t size_;
 };
 

@@ -102,10 +102,10 @@ void check_build_side(backend where, const context& on, std::uint64_t size, cons
 void check_closed(closed_ends closed);
 void check_comparison(comparison how);
 // Distances are not negative, and of integers whole.
-void check_distance(const char* argument, key_type type, const key_distance& given);
+void check_distance(const char* argument, key_type type, const key_distance& distance);
 void check_numbers(const char* argument, key_format format);
-// `of`: what has the format that is needed.
-void check_same_format(const char* argument, key_format own, key_format needed, const char* of);
+// `owner`: what has the format that is needed.
+void check_same_format(const char* argument, key_format own, key_format needed, const char* owner);
 
 // Seeds that nobody can tell beforehand.
 // Another one each time.

@@ -36,7 +36,7 @@ class unwatched {
   unwatched& operator=(const unwatched&) = delete;
 
  private:
-  interruptible* asked_;
+  interruptible* watched_;
 };
 
 }  // namespace raydex

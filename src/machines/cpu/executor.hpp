@@ -185,8 +185,8 @@ struct executor {
     const default_floats floats;
     tbb::parallel_scan(
         tbb::blocked_range<std::uint64_t>(0, size, 1 << 16), none,
-        [&, asked = watch::of_this_thread()](const auto& range, Number all, bool is_final) {
-          if (asked != nullptr && asked == watch::of_this_thread()) watch::look();
+        [&, watched = watch::of_this_thread()](const auto& range, Number all, bool is_final) {
+          if (watched != nullptr && watched == watch::of_this_thread()) watch::look();
           for (std::uint64_t i = range.begin(); i < range.end(); ++i) {
             all = combine(all, numbers[i]);
             if (is_final) numbers[i] = all;

@@ -30,11 +30,11 @@ inline string_column slice(string_column strings, std::uint64_t first, std::uint
   return strings;
 }
 inline key_parts slice(const key_parts& parts, std::uint64_t first, std::uint64_t size) {
-  key_parts some;
+  key_parts sliced;
   for (const key_part& part : parts)
-    some.push_back(
+    sliced.push_back(
         std::visit([&](const auto& cells) { return key_part(slice(cells, first, size)); }, part));
-  return some;
+  return sliced;
 }
 
 // Rows of a key; of none, 0.

@@ -138,10 +138,10 @@ template <executor Executor>
 class value_order {
  public:
   // Of the rows that `validity` marks, by value alone.
-  value_order(const context& own, backend where, const ordered_column& of,
+  value_order(const context& own, backend where, const ordered_column& ordered,
               const std::uint8_t* validity)
-      : where_(where), descending_(of.descending), is_whole_(is_whole(of.values.format)) {
-    column values = of.values;
+      : where_(where), descending_(ordered.descending), is_whole_(is_whole(ordered.values.format)) {
+    column values = ordered.values;
     keyed_numbers turned;
     if (descending_) {
       turned = complement(own, values);
@@ -152,15 +152,16 @@ class value_order {
   }
   // Of these, by the number of their key among `keys`, of `key_bits` bits, then by value. If values
   // ascend, only the numbers of keys have to be sorted.
-  value_order(const context& own, backend where, const ordered_column& of, const number_span& span,
-              const core::key_numbers& keys, unsigned key_bits, const std::uint8_t* validity)
+  value_order(const context& own, backend where, const ordered_column& ordered,
+              const number_span& span, const core::key_numbers& keys, unsigned key_bits,
+              const std::uint8_t* validity)
       : where_(where),
-        descending_(of.descending),
-        is_whole_(is_whole(of.values.format)),
+        descending_(ordered.descending),
+        is_whole_(is_whole(ordered.values.format)),
         span_(span),
         key_bits_(key_bits) {
-    if (span.ranked) ranked_ = build_pivot_tree(where, own, of.values);
-    const keyed_numbers numbers = numbers_of(own, keys, of.values, descending_);
+    if (span.ranked) ranked_ = build_pivot_tree(where, own, ordered.values);
+    const keyed_numbers numbers = numbers_of(own, keys, ordered.values, descending_);
     order(own, column_of(numbers, validity),
           {.bits = {.first = span.ascends ? static_cast<int>(span.bits) : 0,
                     .last = static_cast<int>(bits())}});
@@ -231,7 +232,7 @@ class value_order {
     // No row has these numbers, the first one and the last one below a key.
     core::value_numbers below;
     below.bits = span_.bits;
-    below.given = past ? span_.behind : 0;
+    below.fixed = past ? span_.behind : 0;
     ordered_->rank(on, column_of(put(on, keys, below, size)), past, out);
   }
 
@@ -335,7 +336,7 @@ class value_orders {
   // The numbers of keys of probes, if there are keys; their slots lie in `slots`.
   core::key_numbers numbers_of(const context& on, const key_parts& by,
                                buffer<std::uint32_t>& slots) const {
-    return keyed_ ? keyed_->keys.of(on, by, slots) : core::key_numbers{};
+    return keyed_ ? keyed_->keys.numbers_of(on, by, slots) : core::key_numbers{};
   }
 
  private:

@@ -18,7 +18,7 @@ struct batch_plan {
   grouping group = grouping::power;
   scanning scan = scanning::multi;
   bool share_buckets = true;  // whether neighbouring threads read buckets together
-  bool asked = false;  // whether any of it was: then nothing is done otherwise, however few probes
+  bool chosen = false;  // whether the caller chose any: then all is done so, however few probes
 };
 
 // Refuses what only blocks that sort their probes, or groups of threads, can do.
@@ -39,7 +39,7 @@ inline batch_plan plan_of(const batch_schedule& options, const batch_plan& best)
           .group = options.group.value_or(best.group),
           .scan = options.scan.value_or(best.scan),
           .share_buckets = best.share_buckets,
-          .asked = options != batch_schedule{}};
+          .chosen = options != batch_schedule{}};
 }
 
 }  // namespace raydex

@@ -25,7 +25,7 @@ namespace raydex {
 inline core::key_grid rx_bits_grid(const rx_options& options, std::uint64_t largest) {
   core::key_grid grid;
   if (options.mode == rx_mode::extended) {
-    grid = core::key_grid::stretch(largest);
+    grid = core::key_grid::extended_to(largest);
   } else if (options.mode == rx_mode::naive) {
     grid = {.x_bits = 23, .y_bits = 0, .z_bits = 0};
   } else {

@@ -128,7 +128,8 @@ class built_hash : public built_ordered_index<Base, View, Executor> {
     for (unsigned left = most_seeds;; --left) {
       made = place_all(on, entries, repeated, left == 0);
       if (made) break;
-      order = {.seed = core::hash_function<std::uint64_t>{}(*order.seed + 1), .given = order.seed};
+      order = {.seed = core::hash_function<std::uint64_t>{}(*order.seed + 1),
+               .hashed_by = order.seed};
       entries = Executor::template sort_column<key, row_id>(on, column(entries.keys),
                                                             column(entries.row_ids), order);
     }

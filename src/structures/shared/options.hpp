@@ -64,7 +64,7 @@ inline constexpr option_entry seed_option = option<&Options::seed>(
 
 // Of structures for minima.
 template <class Options>
-inline constexpr std::array asked_options{
+inline constexpr std::array minima_options{
     choice<&Options::ties>("ties",
                            {{"leftmost", rmq_ties::leftmost}, {"rightmost", rmq_ties::rightmost}},
                            "which of equal values counts"),

@@ -155,16 +155,16 @@ struct count_edits {
   RAYDEX_HD bool is_conflict(std::uint64_t i) const {
     const Key hash = insert.key(i);
     if (i != 0 && insert.key(i - 1) == hash) return true;
-    const auto there = view.look_up(hash);
-    return there.row != view.table.none && !erase.has({hash, there.row});
+    const auto found = view.look_up(hash);
+    return found.row != view.table.none && !erase.has({hash, found.row});
   }
   // Of copies of a name, the first one has it.
   RAYDEX_HD std::uint64_t slot_of_name(std::uint64_t i) const {
     const entry<Key, RowId> name = erase.list[i];
     if (i != 0 && erase.alike(erase.list[i - 1], name)) return no_slot;
-    const auto there = view.look_up(name.key);
-    if (there.row == view.table.none || !erase.alike({name.key, there.row}, name)) return no_slot;
-    return std::uint64_t{there.bucket} * view.slots + there.slot;
+    const auto found = view.look_up(name.key);
+    if (found.row == view.table.none || !erase.alike({name.key, found.row}, name)) return no_slot;
+    return std::uint64_t{found.bucket} * view.slots + found.slot;
   }
 };
 

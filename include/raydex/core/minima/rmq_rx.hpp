@@ -243,7 +243,7 @@ struct rmq_ray_scene {
   }
 };
 
-/// The ranges of a batch, or of a stretch of it. They are of an array, and the scene is of that, or
+/// The ranges of a batch, or of a slice of it. They are of an array, and the scene is of that, or
 /// of the last level of a hierarchy above it: then it is asked for what a range leaves to that
 /// level.
 struct rmq_ray_job {

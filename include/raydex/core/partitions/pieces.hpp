@@ -22,7 +22,7 @@ struct owner_list {
   unsigned size;         ///< how many there are, one less than shards
 
   /// How many splitters are not greater than a key.
-  RAYDEX_HD unsigned of(Key code) const {
+  RAYDEX_HD unsigned owner_of(Key code) const {
     unsigned before = 0;
     for (unsigned length = size; length > 0;) {
       const unsigned half = (length + 1) / 2;
@@ -61,12 +61,12 @@ struct divided_probes {
     if (i >= size || !lower.valid(i)) return none;
     const Key first = lower[i];
     if (is_points) {
-      const unsigned owner = owners.of(first);
+      const unsigned owner = owners.owner_of(first);
       return {owner, owner};
     }
     if (!upper.valid(i)) return none;
     const Key last = upper[i];
-    return last < first ? none : interval<unsigned>{owners.of(first), owners.of(last)};
+    return last < first ? none : interval<unsigned>{owners.owner_of(first), owners.owner_of(last)};
   }
 
   /// Calls visit(has one, shard, probe) for the pieces of a chunk, all threads of the group

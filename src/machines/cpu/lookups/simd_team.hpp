@@ -99,7 +99,7 @@ struct simd_team : core::single_lane {
   static const bucket_kernels<Buckets>& kernels_of() {
     using kernels = table_kernels<typename Buckets::key_type, typename Buckets::row_id_type>;
     static const kernels best = kernels::best();
-    return best.of(Buckets{});
+    return best.kernels_for(Buckets{});
   }
 
   static constexpr std::uint64_t most_alone = 1 << 15;  // matches that one core scans

@@ -11,7 +11,7 @@
 namespace raydex {
 
 constexpr auto rmq_lca_table =
-    table_of<rmq_lca_options>({"rmq_lca", searching_backends}, asked_options<rmq_lca_options>);
+    table_of<rmq_lca_options>({"rmq_lca", searching_backends}, minima_options<rmq_lca_options>);
 
 std::unique_ptr<rmq> build_rmq_lca(backend where, const context& on, const column& values,
                                    const rmq_lca_options& options) try {
