@@ -32,13 +32,7 @@ class built_interval_coverage final : public interval_coverage {
     sums_of(lower, false, begins_);
     sums_of(upper, true, stops_);
     Executor::synchronise(own);
-    info_ = {.structure = "pivot_tree",
-             .options = "",
-             .where = where,
-             .keys = order_->comparison(),
-             .keys_differ = false,
-             .entries = order_->size(),
-             .resident_bytes = memory_.current()};
+    info_ = info_by_order(where, order_->comparison(), order_->size(), memory_.current());
   }
 
  private:

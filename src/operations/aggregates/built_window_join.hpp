@@ -113,13 +113,7 @@ class built_window_join final : public window_join {
                       typename ranked::parts{options.sums, options.minima, options.maxima});
       Executor::synchronise(own);
     }
-    info_ = {.structure = "pivot_tree",
-             .options = "",
-             .where = where,
-             .keys = order_->comparison(),
-             .keys_differ = false,
-             .entries = order_->size(),
-             .resident_bytes = memory_.current()};
+    info_ = info_by_order(where, order_->comparison(), order_->size(), memory_.current());
   }
 
  private:

@@ -37,13 +37,7 @@ class built_interval_join final : public interval_join {
     }
     by_lower_.emplace(own_, (*orders_)[from_lower], (*orders_)[from_upper], table_rows_);
     has_empty_ = Executor::read(own_, empty.data()) != 0;
-    info_ = {.structure = "pivot_tree",
-             .options = "",
-             .where = where,
-             .keys = orders_->comparison(),
-             .keys_differ = false,
-             .entries = (*orders_)[from_lower].size(),
-             .resident_bytes = memory_.current()};
+    info_ = info_by_order(where, orders_->comparison(), (*orders_)[from_lower].size(), memory_.current());
   }
 
  private:

@@ -31,13 +31,7 @@ class built_range_join final : public range_join {
                       validity.data());
     }
     Executor::synchronise(own);
-    info_ = {.structure = "pivot_tree",
-             .options = "",
-             .where = where,
-             .keys = orders_->comparison(),
-             .keys_differ = false,
-             .entries = order().size(),
-             .resident_bytes = memory_.current()};
+    info_ = info_by_order(where, orders_->comparison(), order().size(), memory_.current());
   }
 
  private:
