@@ -34,7 +34,7 @@ void warn(const known_speeds& known);
 /// The contents of the file that keeps these measurements, which are of one device.
 std::string to_cache_text(const speed_table& table, backend where, const std::string& device);
 
-/// What `build` is given.
+/// The arguments of `build`.
 struct structure_choice {
   std::string structure;
   option_map options{};

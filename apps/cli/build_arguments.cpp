@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands that build a structure and ask it are told in the same words.
+// Arguments that all subcommands have which build a structure and query it.
 #include "apps/cli/build_arguments.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `raydex join` is told.
+// The arguments of `raydex join`.
 #include "apps/cli/join_arguments.hpp"
 
 #include <fmt/format.h>

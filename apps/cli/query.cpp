@@ -41,7 +41,7 @@ namespace {
 // Rows that `auto` supposes a range to match: few, where structures differ most.
 constexpr std::uint64_t typical_range_hits = 16;
 
-// The command line as given; a file that is not given is empty.
+// The command line as it is; a file that it does not name is empty.
 struct query_arguments : build_arguments {
   std::string keys, row_ids, points, ranges, result, values;
   std::string insert, insert_rows, erase, erase_rows;

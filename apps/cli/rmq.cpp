@@ -36,7 +36,7 @@ namespace raydex::cli {
 
 namespace {
 
-// The command line as given; a file that is not given is empty.
+// The command line as it is; a file that it does not name is empty.
 struct rmq_arguments : build_arguments {
   std::string values, ranges, result, set, set_values;
   bool check = false;

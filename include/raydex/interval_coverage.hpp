@@ -17,7 +17,7 @@
 
 namespace raydex {
 
-/// Intervals of integers, asked for the summed length of what they share with each interval of a
+/// Intervals of integers that answer the summed length of what they share with each interval of a
 /// batch, in a time that does not depend on how many these are.
 ///
 /// The length of an interval is its upper end less its lower one, whether these belong to it or

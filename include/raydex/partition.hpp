@@ -55,7 +55,7 @@ struct piece_span {
 /// A point goes to its owner, a range to each shard that may hold keys of it: a *piece* each.
 /// Missing probes and empty ranges have none.
 ///
-/// *Cost*: two passes over the probes, and the second writes; for points of 4 bytes with
+/// *Cost*: two passes over the probes; the second writes; for points of 4 bytes with
 /// 32-bit numbers 16 bytes of traffic each. *Memory*: 8 bytes for each shard and each chunk of
 /// probes. A chunk has 256 of them or more, so that there are 16384 chunks at most; of points on a
 /// GPU it has 4096, and 16384 with 256 shards or more. *Streams, threads*: as for `index`.
@@ -105,7 +105,7 @@ class RAYDEX_EXPORT partition {
 /// Divides a batch among shards.
 ///
 /// @param where the backend
-/// @param on memory and a stream; both must outlive the result
+/// @param on memory and a stream, which must both outlive the result
 /// @param batch points or ranges
 /// @param splitters one less than there are shards, of the probes' format, ascending, none missing;
 ///        in memory of the backend; read by this call only

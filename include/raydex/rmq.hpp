@@ -30,7 +30,7 @@ enum class rmq_ties : std::uint8_t {
   rightmost  ///< the largest
 };
 
-/// Which value of a range is asked for.
+/// Which value of a range counts.
 enum class rmq_extreme : std::uint8_t {
   minimum,  ///< the smallest
   maximum   ///< the largest; NaN, where there is one
@@ -71,7 +71,7 @@ struct rmq_info {
 };
 
 /// Answers batches of range-minimum queries over an array, or of range-maximum queries where the
-/// build was told `extreme=maximum`. What is said of minima holds for maxima in the opposite order.
+/// build had `extreme=maximum`. What is said of minima holds for maxima in the opposite order.
 ///
 /// The array stays where it is: it is read by the build and by queries, and must outlive the
 /// structure. Its values are ordered as keys are: -0.0 equals 0.0, NaN comes after everything and
@@ -79,7 +79,7 @@ struct rmq_info {
 ///
 /// *Ranges* are `ranges(lower, upper)` of positions, both ends included, counted from 0; columns of
 /// uint32, uint64, int32 or int64. A range is cut to the array on both sides: of 3 values, [-4, 1]
-/// has the first two and [1, 9] the last two. If nothing is left of a range it has no minimum, nor
+/// has the first two and [1, 9] the last two. A range that has nothing left has no minimum, nor
 /// one whose lower end is greater than the upper one, such as [0, -1], or one that is missing: its
 /// value is the last one in the order (NaN, or the largest of the type; of maxima NaN, or the
 /// smallest of the type), its position `no_position`. `check` refuses ranges that are not wholly in
@@ -112,13 +112,13 @@ class RAYDEX_EXPORT rmq {
   void maximum(const context& on, const probes& ranges, const value_span& out) const;
 
   /// Writes where each range has its smallest value, or the largest one if it was built for these;
-  /// of equal ones the leftmost or rightmost, as the build was told.
+  /// of equal ones the leftmost or rightmost, as `ties` says.
   void position(const context& on, const probes& ranges, std::span<std::uint64_t> out) const;
 
-  /// Refuses ranges whose lower end is greater than the upper one, or whose ends are not both in
-  /// the array: throws `invalid_argument`, which names the first of them and its ends.
-  /// Missing ones are legal. Of a part of a longer batch, `first` is the number of its first range
-  /// there. Synchronises.
+  /// Refuses ranges whose lower end is greater than the upper one, or that has an end which is not
+  /// in the array, on either side: throws `invalid_argument`, which names the first of them and its
+  /// ends. Missing ones are legal. Of a part of a longer batch, `first` is the number of its first
+  /// range there. Synchronises.
   void check(const context& on, const probes& ranges, std::uint64_t first = 0) const;
 
   /// Takes in values of the array that have changed, at these positions (uint32, uint64, int32 or
@@ -150,7 +150,7 @@ class RAYDEX_EXPORT rmq {
   virtual void do_refresh(stream_t stream, const column& positions);
   /// @}
 
-  /// Checks the types of values and places that a view is asked for, and that it is of minima.
+  /// Checks the types of values and places of a view, and that it is of minima.
   void check_view(key_format value, std::size_t place_bytes) const;
 
   /// The counted resource: an implementation's memory comes from here.
@@ -172,7 +172,7 @@ class RAYDEX_EXPORT rmq {
 
 /// What one structure for minima can do on one backend.
 struct rmq_capability {
-  std::string structure;         ///< its name, as given to `build_rmq`
+  std::string structure;         ///< its name, as `build_rmq` takes it
   backend where;                 ///< the backend
   bool available;                ///< whether the backend is usable on this machine
   std::string reason;            ///< why not, and how to get it; empty if available
@@ -202,7 +202,7 @@ RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq(std::string_view structure, backend
 /// trivially copyable, and stays valid as long as the structure.
 ///
 /// Ranges have positions of the array at both ends, counted from 0, the upper one not before the
-/// lower one and below `size()`; others must not be asked for.
+/// lower one and below `size()`; others are not allowed.
 ///
 /// @tparam T of the array's values
 /// @tparam View the structure's own view, of core
@@ -218,7 +218,7 @@ class rmq_view {
   RAYDEX_HD T minimum(std::uint64_t lower, std::uint64_t upper) const {
     return std::bit_cast<T>(view_.array.original(view_.minimum(place(lower), place(upper))));
   }
-  /// Where it is; of equal ones the leftmost or rightmost, as the build was told.
+  /// Where it is; of equal ones the leftmost or rightmost, as `ties` says.
   RAYDEX_HD std::uint64_t position(std::uint64_t lower, std::uint64_t upper) const {
     return view_.find(place(lower), place(upper)).place - view_.array.first();
   }

@@ -58,16 +58,16 @@ template <class T>
 void check_array(const char* argument, std::span<T> array) {
   check_array(argument, array.data(), array.size(), sizeof(T));
 }
-// Checks row ids that are given explicitly, one a key.
+// Checks explicit row ids, one per key.
 void check_explicit_rows(const char* argument, const column& row_ids, std::uint64_t keys);
 // Checks that ranges have two ends each, of one type, and that there is room for an answer to each.
-// `what` is asked, as `probes`.
+// `items` names them, as `probes`.
 void check_sizes(const char* items, const probes& batch, std::uint64_t out_size);
-// Checks that a view asked for has the types and the layout of its index.
+// Checks that a view has the types and the layout of its index.
 RAYDEX_INTERNAL void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids,
                                    layout entries, layout own_entries);
 
-// Checks what every build is given, and that the backend is here and offers the structure.
+// Checks the arguments of every build, and that the backend is here and offers the structure.
 RAYDEX_INTERNAL void check_build(const structure_facts& facts, backend where, const context& on,
                                  const column& keys, const std::optional<column>& row_ids);
 RAYDEX_INTERNAL void check_build(const structure_facts& facts, backend where, const context& on,
@@ -97,7 +97,7 @@ void check_by(const key_parts& by, const std::vector<std::optional<key_format>>&
 
 // Checks of joins.
 void check_kind(join_kind kind);  // of joins that are neither right nor full
-// Checks what the build side of a join by order is given: a key beside columns of a size.
+// Checks the build side of a join by order: a key beside columns of a size.
 void check_build_side(backend where, const context& on, std::uint64_t size, const key_parts& by);
 void check_closed(closed_ends closed);
 void check_comparison(comparison how);

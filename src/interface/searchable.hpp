@@ -105,7 +105,7 @@ class ordered_times {
   const void* rows_ = nullptr;
 };
 
-// Of rows with a time, a key and, if `values` is given, a value. `own.memory` and `by` outlive it.
+// Of rows with a time, a key and, if there are `values`, a value. `own.memory` and `by` outlive it.
 using ordered_times_builder = std::unique_ptr<ordered_times>(backend where, const context& own,
                                                              const column& times,
                                                              const key_parts& by,

@@ -165,7 +165,7 @@ class built_asof_join final : public asof_join {
     });
   }
 
-  // Writes the rows of each probe and, if asked, how many these are and where.
+  // Writes the rows of each probe and, if wanted, how many these are and where.
   template <class RowId>
   void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
              RowId* out, found_rows<RowId>* found) const {

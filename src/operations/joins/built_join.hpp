@@ -104,7 +104,7 @@ class built_join final : public join {
     return found;
   }
 
-  // Looks probes up; the first is number `first`.
+  // Looks up the probes from number `first` on.
   template <class RowId>
   void look_up(const context& on, const probes& batch, found_rows<RowId>& found,
                std::uint64_t first) const {

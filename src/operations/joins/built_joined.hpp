@@ -88,7 +88,7 @@ struct found_rows {
   }
 };
 
-// Whether build rows without a match are asked for.
+// Whether a join has build rows without a match.
 inline bool wants_unmatched(join_kind kind) {
   return kind == join_kind::right || kind == join_kind::full;
 }
@@ -209,7 +209,7 @@ class unmatched_rows {
 template <class RowId, executor Executor>
 class built_joined final : public joined {
  public:
-  // `rows`: of the build side, if rows without a match are asked for.
+  // `rows`: of the build side, if the join has rows without a match.
   built_joined(const context& on, const index_info& build_side, join_kind kind,
                found_rows<RowId> found, std::uint64_t rows = 0)
       : joined(build_side.where, kind, found.begins.size(), last_row(build_side, rows)),

@@ -42,7 +42,7 @@ class dominance {
 
   const core::rank_tree<RowId>& tree() const { return tree_; }
 
-  // Is built when it is first asked for, with `own`, which is that of the build. Waits for its
+  // Is built when it is first needed, with `own`, which is that of the build. Waits for its
   // stream then. Of no rows there is none, and nothing is counted.
   const core::wavelet_matrix<RowId>& matrix(const context& own) const {
     const std::lock_guard lock(changes_);

@@ -93,7 +93,7 @@ auto with_row_id(row_id_type type, const F& f) {
   return type == row_id_type::uint32 ? f(std::uint32_t{}) : f(std::uint64_t{});
 }
 
-// What users are told of a join by order: rows are in the order of a tree's entries.
+// The description of a join by order: rows are in the order of a tree's entries.
 inline join_info info_by_order(backend where, key_comparison keys, std::uint64_t entries,
                                std::uint64_t bytes) {
   return {.structure = "pivot_tree",

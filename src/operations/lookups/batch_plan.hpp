@@ -29,7 +29,7 @@ inline void check_plain_schedule(const batch_schedule& options, const char* stru
                     "them");
 }
 
-// What was asked for, and for the rest the structure's best.
+// The caller's choices, and for the rest the structure's best.
 inline batch_plan plan_of(const batch_schedule& options, const batch_plan& best) {
   return {.schedule = options.schedule.value_or(best.schedule),
           .threads = options.threads.value_or(best.threads),

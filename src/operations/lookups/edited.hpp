@@ -53,8 +53,7 @@ RAYDEX_INTERNAL std::optional<sorted_column<Key, RowId>> edited(
 
 // How a batch of edits is sorted, and merged with sorted entries. `Lists` is the `entry_lists` of a
 // machine, an executor that also handles lists of entries: `select_unmarked(on, list, marks, to)`
-// copies those without a mark, of which `to` has room for all, and `merge(on, a, b, to)` merges two
-// of them.
+// copies those without a mark, `merge(on, a, b, to)` merges two of them, and `to` has room for all.
 template <class Lists, class Key, class RowId>
 struct edits_by {
   using sorted = sorted_column<Key, RowId>;

@@ -24,7 +24,7 @@ inline core::range_source source_of(const probes& ranges) {
   return {cells_of(ranges.lower), cells_of(ranges.upper)};
 }
 
-// What is asked of ranges: their minima, in the order of the array.
+// What ranges answer: their minima, in the order of the array.
 template <class Value, class Place>
 struct wanted_minimum {
   using found = Value;   // what a search finds

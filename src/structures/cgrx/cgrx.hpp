@@ -24,7 +24,7 @@
 
 namespace raydex {
 
-// Owns entries, and says where they are: in the sorted column that it was given, or in rows.
+// Owns entries, and says where they are: in the sorted column that it took over, or in rows.
 template <class Key, class RowId, class Executor>
 class bucket_entries {
   using sorted = sorted_column<Key, RowId>;
@@ -47,7 +47,7 @@ class bucket_entries {
   std::uint64_t max_row_id() const { return column_.max_row_id; }
   const core::strided_entries<Key, RowId>& entries() const { return entries_; }
   core::strided_list<Key, RowId> list() const { return {entries_.keys, entries_.row_ids, size_}; }
-  // The sorted column that it was given.
+  // The sorted column that it took over.
   const sorted& column() const { return column_; }
   // The same, for as long as `copy` stays: where entries are in rows, they are copied to there.
   const sorted& column(const context& on, sorted& copy) const {

@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
   rmq_warp<View, Wanted> queues(answer, shared.warps[threadIdx.x / 32]);
   const unsigned lane = threadIdx.x % 32;
   const std::uint32_t step = gridDim.x * rmq_cover_policy::threads * ahead;
-  unsigned rest = 0;  // turns until tables are asked again
+  unsigned rest = 0;  // rounds until tables are read again
   for (std::uint32_t tile = (blockIdx.x * rmq_cover_policy::threads + threadIdx.x - lane) * ahead;
        tile < size; tile += step) {
     rmq_range<place> range[ahead];

@@ -27,7 +27,7 @@ struct put_none {
   RAYDEX_HD void operator()(std::uint64_t i) const { firsts[i] = core::traced<RowId>::none; }
 };
 
-// Tells equal points what the first of them was told.
+// Gives equal points the answer of the first of them.
 template <class Key, class RowId>
 struct tell_equal_points {
   const Key* points;

@@ -138,7 +138,7 @@ class built_scene {
     scene.ranges_from_zero = options.ranges == rx_ranges::zero;
     scene.hits = options.hits;
     // Engines compute with floats, and may miss a primitive as wide as the gap between two of them.
-    // The column is asked then.
+    // The column is searched then.
     scene.trusts_misses = options.mode != rx_mode::extended;
     scene.repairs = repairs;
     scene.keys = column.keys;

@@ -12,7 +12,7 @@
 
 namespace raydex {
 
-// What is not given of these, the structure chooses.
+// The structure chooses those that the caller does not.
 template <auto Batch>
 inline constexpr std::array schedule_options{
     of_a_paper(choice<Batch, &batch_schedule::schedule>(

@@ -15,7 +15,7 @@
 
 namespace raydex {
 
-// What the engine that builds a scene is told.
+// How an engine builds a scene.
 template <class Options>
 inline constexpr std::array scene_build_options{
     choice<&Options::compact>("compact", {{"auto", not_given}, {"on", true}, {"off", false}},

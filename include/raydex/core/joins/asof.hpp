@@ -180,7 +180,7 @@ struct take_closest {
   std::uint64_t neighbours;  ///< how many rows are taken for each
   tolerances near;           ///< how far they may be from the probe
   RowId* out;                ///< `neighbours` rows for each probe, none where there are fewer
-  RowId* begins = nullptr;   ///< as of `located_probes`, whose list is `out`; null: not asked for
+  RowId* begins = nullptr;   ///< as of `located_probes`, whose list is `out`; null if not wanted
   RowId* counts = nullptr;   ///< likewise
   std::uint64_t begin = 0;   ///< where `out` is in that list
 

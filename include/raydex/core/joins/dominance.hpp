@@ -24,8 +24,8 @@ namespace raydex::core {
 template <class Rank>
 struct put_permuted {
   const Rank* numbers;  ///< the permutation
-  const Rank* ranks;    ///< what belongs to each number; null: its place is asked for
-  Rank* out;            ///< by place; by number where places are asked for
+  const Rank* ranks;    ///< what belongs to each number; null: its place
+  Rank* out;            ///< by place; by number if `ranks` is null
   /// Writes that of one place.
   RAYDEX_HD void operator()(std::uint64_t place) const {
     if (ranks != nullptr) {

@@ -19,7 +19,7 @@ namespace raydex::core {
 struct code_span {
   std::uint64_t above = 0;     ///< the largest code
   std::uint64_t below = 0;     ///< the complement of the smallest one; 0 where no cell has a code
-  std::uint64_t descends = 0;  ///< 1 if a code is smaller than the one before it, if asked
+  std::uint64_t descends = 0;  ///< 1 if a code is smaller than the one before it, if wanted
 
   /// The smallest code.
   constexpr std::uint64_t first() const { return ~below; }

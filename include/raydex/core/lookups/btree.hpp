@@ -80,7 +80,7 @@ class btree_view : public ordered_view<btree_view<Key, RowId>, Key, RowId> {
   /// Where the parts of the tree lie.
   struct parts {
     root_node<Key> root;            ///< the root
-    pivot_levels levels;            ///< levels below it; the pages are their leaves
+    pivot_levels levels;            ///< levels below it; their leaves are the pages
     const Key* pivots = nullptr;    ///< those of these levels
     btree_pages<Key, RowId> pages;  ///< what is below them
   };
@@ -149,7 +149,7 @@ class btree_view : public ordered_view<btree_view<Key, RowId>, Key, RowId> {
       at[j].rank = tree_.pages.first_rank(page[j]) + slot[j];
   }
 
-  /// The same where only the row ids of the matches are asked for, and no rank.
+  /// The same for the row ids of the matches alone, without ranks.
   template <class Team, std::size_t M, std::size_t N>
   RAYDEX_HD void descend_to_rows(Team& team, const Key (&wanted)[M], RowId (&nodes)[M],
                                  RowId (&rows)[N]) const {

@@ -16,7 +16,7 @@ template <class Key, class RowId>
 using hash_nodes = hash_buckets<Key, RowId, 128, true>;
 
 /// A trivially copyable view of a `hash_bucket`, for lookups inside the user's own code. Keys are
-/// encoded. A bucket is a chain of nodes, and bucket i begins with node i; hashes ascend along
+/// encoded. A bucket is a chain of nodes; bucket i begins with node i; hashes ascend along
 /// it. A lookup reads the first node, and those that it is linked to up to the first with a larger
 /// hash.
 template <class Key, class RowId>

@@ -220,7 +220,7 @@ struct first_of_points {
     return {view, {probes.lower, probes.upper, probes.size, probes.is_points}, out};
   }
 
-  /// Answers N plain probes from `first` on, as many as there are; for teams of one lane.
+  /// Answers N plain probes from `first` on, which all exist; for teams of one lane.
   template <std::size_t N, class Team>
   RAYDEX_HD void run_plain(Team& team, std::uint64_t first) const requires Plain {
     using key = typename View::key_type;
@@ -391,7 +391,7 @@ struct count_rows {
   }
 };
 
-/// Writes of the matches of each probe how many they are and where they begin: what is asked for.
+/// Writes how many matches each probe has and where they begin, or one of both.
 template <class View>
 struct locate_rows {
   using result = std::uint64_t;  ///< what is written a probe
@@ -447,7 +447,7 @@ struct closest_rows {
 
   View view;                   ///< the index
   const std::uint64_t* ranks;  ///< of `rank_points`
-  bool before;                 ///< whether the key before the rank is asked for, or that after it
+  bool before;                 ///< whether it is the key before the rank, or that after it
   bool last;                   ///< whether its largest row id is meant where it is before
   result* out;                 ///< a row id a probe
 

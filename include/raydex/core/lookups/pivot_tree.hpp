@@ -226,7 +226,7 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
     }
   }
 
-  /// The same where only the row ids of the matches are asked for.
+  /// The same for the row ids of the matches alone.
   template <class Team, std::size_t M, std::size_t N>
   RAYDEX_HD void descend_to_rows(Team& team, const key_type (&wanted)[M], row_id_type (&nodes)[M],
                                  row_id_type (&rows)[N]) const {
@@ -415,7 +415,7 @@ struct place_nodes {
 
 /// Counts the entries for which quantised nodes would lead a search to a child before theirs: those
 /// above the last key before their child that round to the same. Leaves out duplicates of that key;
-/// a few of these may be misled by a separator before it. Looks at every `every`-th node of a
+/// a separator before it may mislead a few of these. Looks at every `every`-th node of a
 /// level.
 template <class Entries>
 struct count_misled {

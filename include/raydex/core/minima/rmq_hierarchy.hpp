@@ -132,8 +132,8 @@ struct rmq_hierarchy_view {
   }
   /// @}
 
-  /// @name By a group of threads; adjacent ones read adjacent values. A range whose first place is
-  /// 1 and whose last one is 0 is empty.
+  /// @name By a group of threads; adjacent ones read adjacent values. A range from place 1 to
+  /// place 0 is empty.
   /// @{
 
   /// The minimum of [first, last], places of the array.

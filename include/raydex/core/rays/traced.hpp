@@ -240,7 +240,7 @@ struct answer_located {
 
   decltype(Operation::view) view;  ///< the entries
   numbered_lookups probes;         ///< the lookups
-  Operation operation;             ///< what is asked
+  Operation operation;             ///< what is wanted
   const position* begins;          ///< the first entry of each lookup; any if there is none
   const Count* counts;      ///< how many it has; null: as the operation, which lists rows, says
   result* out;              ///< where results go

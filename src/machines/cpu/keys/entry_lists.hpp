@@ -18,7 +18,7 @@ namespace raydex::cpu {
 struct entry_lists : executor {
   static constexpr std::uint64_t entries_of_block = 1 << 14;
 
-  // Copies the entries without a mark, of which there are as many as `to` has room for.
+  // Copies the entries without a mark; `to` has room for just these.
   template <class Key, class RowId>
   static void select_unmarked(const context& on, const core::strided_list<Key, RowId>& list,
                               const std::uint8_t* marks, sorted_column<Key, RowId>& to) {

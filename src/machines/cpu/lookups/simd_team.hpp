@@ -11,7 +11,7 @@
 namespace raydex::cpu {
 
 struct simd_team : core::single_lane {
-  // A core's caches keep what is read often without being told.
+  // A core's caches keep what is read often by themselves.
   static constexpr core::pinned_memory pinned{};
 
   template <class Key, std::size_t M, class Keys>

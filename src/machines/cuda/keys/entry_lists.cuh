@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(list_merge_policy::threads)
 }
 
 struct entry_lists : executor {
-  // Copies the entries without a mark, of which there are as many as `to` has room for.
+  // Copies the entries without a mark; `to` has room for just these.
   template <class Key, class RowId>
   static void select_unmarked(const context& on, const core::strided_list<Key, RowId>& list,
                               const std::uint8_t* marks, sorted_column<Key, RowId>& to) {

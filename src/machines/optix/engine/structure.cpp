@@ -14,7 +14,7 @@ abi::device_address address_of(const void* at) {
   return reinterpret_cast<abi::device_address>(at);
 }
 
-// Primitives as the driver is told of them.
+// Primitives as the driver takes them.
 struct described {
   explicit described(const primitives& shapes)
       : data(address_of(shapes.data)), radius(address_of(shapes.radius)), flags(shapes.flags) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hierarchy whose last level is asked by rays, whatever the engine that traces them.
+// The hierarchy whose last level rays search, whatever the engine that traces them.
 #pragma once
 
 #include <algorithm>
