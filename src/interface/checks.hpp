@@ -60,6 +60,22 @@ void check_array(const char* argument, std::span<T> array) {
 }
 // Checks explicit row ids, one per key.
 void check_explicit_rows(const char* argument, const column& row_ids, std::uint64_t keys);
+// Refuses an array of row ids that those of `owner`, as `the index`, do not fit, or that is not
+// there.
+void check_row_ids(const row_id_span& out, row_id_type own, const char* owner);
+// Writes narrow row ids as wide ones; see `row_id_widener`.
+void widen_row_ids(const context& on, backend where, const buffer<std::uint32_t>& narrow,
+                   const std::uint64_t* count, const row_id_span& out);
+// Has `write(array)` write row ids of the type `own`, by way of scratch where `out` is wider.
+// `count`: how many of `out` it writes, if not all.
+template <class Write>
+void write_row_ids(const context& on, backend where, row_id_type own, const row_id_span& out,
+                   const Write& write, const std::uint64_t* count = nullptr) {
+  if (out.type == own) return write(out.data);
+  buffer<std::uint32_t> narrow(on, out.size);
+  write(narrow.data());
+  widen_row_ids(on, where, narrow, count, out);
+}
 // Checks that ranges have two ends each, of one type, and that there is room for an answer to each.
 // `items` names them, as `probes`.
 void check_sizes(const char* items, const probes& batch, std::uint64_t out_size);

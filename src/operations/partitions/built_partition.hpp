@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "raydex/core/partitions/answers.hpp"
 #include "raydex/core/partitions/pieces.hpp"
 #include "raydex/core/partitions/tiles.hpp"
 #include "raydex/partition.hpp"

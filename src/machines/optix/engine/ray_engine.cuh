@@ -18,7 +18,6 @@
 #include "src/machines/optix/engine/driver.hpp"
 #include "src/machines/optix/engine/launch.hpp"
 #include "src/machines/optix/engine/pipeline.hpp"
-#include "src/machines/optix/engine/structure.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
 #include "src/operations/rays/traced_batches.hpp"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/machines/optix/engine/structure.hpp"
+#include "src/machines/optix/engine/driver.hpp"
 
 #include <cuda_runtime.h>
 
 #include "src/machines/cuda/check.hpp"
-#include "src/machines/optix/engine/driver.hpp"
 
 namespace raydex::optix {
 
