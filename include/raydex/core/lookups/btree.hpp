@@ -19,10 +19,9 @@
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/ordered_view.hpp"
-#include "raydex/core/lookups/pivot_levels.hpp"
-#include "raydex/core/lookups/root_node.hpp"
 #include "raydex/core/lookups/search.hpp"
 #include "raydex/core/lookups/team.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
 
 namespace raydex::core {
 

@@ -14,7 +14,7 @@
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/hashing.hpp"
 #include "raydex/core/lookups/lookup.hpp"
-#include "raydex/core/lookups/quantised_node.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
 
 namespace raydex::core {
 

@@ -8,7 +8,7 @@
 
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/hashing.hpp"
-#include "raydex/core/lookups/quantised_node.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
 #include "raydex/export.hpp"
 
 namespace raydex::cpu {
