@@ -52,7 +52,7 @@ struct executor {
   static void run(const context& /*on*/, const batch_plan& /*plan*/, const Operation& operation) {
     static_assert(core::operation<Operation>,
                   "an operation has a result, a view, probes and an output");
-    if constexpr (requires { operation.plain(); }) {
+    if constexpr (core::has_plain<Operation>) {
       if (operation.probes.are_plain()) return run_all(operation.plain());
     }
     run_all(operation);

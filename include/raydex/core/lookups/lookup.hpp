@@ -117,6 +117,12 @@ RAYDEX_HD inline void find_matches(Team& team, const View& view,
     if (!matches[j]) end[j] = begin[j];
 }
 
+/// Operations with a version of their own for plain probes; see `probe_set`.
+template <class Operation>
+concept has_plain = requires(const Operation& operation) {
+  operation.plain();
+};
+
 /// The operation that is shown the matches: of one that wraps another, as `answer_traced` does,
 /// that other one.
 template <class Operation>

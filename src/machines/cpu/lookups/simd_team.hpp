@@ -109,7 +109,7 @@ struct simd_team : core::single_lane {
   template <class View, class Rank, class Visit>
   static void scan_ranks(const View& view, Rank begin, std::uint64_t from, std::uint64_t to,
                          const Visit& visit) {
-    if constexpr (requires { view.entries(); }) {
+    if constexpr (core::over_entries<View>) {
       for (std::uint64_t k = from; k < to; ++k)
         visit(k, view.row_id(static_cast<Rank>(begin + k)));
     } else if (from == 0) {

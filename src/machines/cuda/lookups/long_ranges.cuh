@@ -330,7 +330,7 @@ __device__ auto scan_part(const Operation& operation, const long_range& range, s
   const auto add = [&](std::uint64_t k, auto row) {
     operation.add(part, own, from + k, row, operation.out);
   };
-  if constexpr (requires { operation.view.entries(); }) {
+  if constexpr (core::over_entries<decltype(operation.view)>) {
     core::scan_ranks<4>(operation.view.entries(), operation.view.size(), first, last,
                         lane_of_warp(), warp, add);
   } else {
@@ -479,7 +479,7 @@ class long_work {
   void answer(const context& on, const Operation& operation) const {
     if (list_.ranges.counters == nullptr) return;
     const auto rows = core::over_rows(operation);
-    if constexpr (requires { rows.view.entries(); }) {
+    if constexpr (core::over_entries<decltype(rows.view)>) {
       listed_entries<std::remove_cvref_t<decltype(rows.view.entries())>>::answer(on, rows, list_);
     } else {
       answer_list(on, rows, list_);

@@ -284,7 +284,7 @@ void start_best(const context& on, const batch_launch& planned, const Operation&
   if constexpr (!team_of<std::remove_const_t<decltype(operation.view)>>::type::looks_ahead) {
     start(on, planned, run_batch<Operation>, operation, merged, longer);
   } else {
-    if constexpr (requires { operation.plain(); }) {
+    if constexpr (core::has_plain<Operation>) {
       if (operation.probes.are_plain())
         return start_ahead(on, planned, operation.plain(), merged, longer);
     }
