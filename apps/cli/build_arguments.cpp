@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "files/column_writer.hpp"
-#include "files/dtype.hpp"
-#include "files/read.hpp"
+#include "io/column_writer.hpp"
+#include "io/dtype.hpp"
+#include "io/read.hpp"
 
 namespace raydex::cli {
 

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "files/file_arguments.hpp"
-#include "files/host_column.hpp"
-#include "files/output_file.hpp"
+#include "io/file_arguments.hpp"
+#include "io/host_column.hpp"
+#include "io/output_file.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"

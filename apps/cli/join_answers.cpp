@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "apps/cli/batches.hpp"
-#include "files/wall_clock.hpp"
+#include "io/wall_clock.hpp"
 #include "raydex/index.hpp"
 
 namespace raydex::cli {

@@ -12,7 +12,7 @@
 #include "apps/cli/join_arguments.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
-#include "files/progress.hpp"
+#include "io/progress.hpp"
 #include "raydex/interval_coverage.hpp"
 #include "raydex/session.hpp"
 #include "raydex/window_join.hpp"

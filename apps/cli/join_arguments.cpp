@@ -10,11 +10,11 @@
 #include <span>
 #include <utility>
 
-#include "files/column_writer.hpp"
-#include "files/known_words.hpp"
-#include "files/quoted.hpp"
-#include "files/read.hpp"
-#include "files/sizes.hpp"
+#include "io/column_writer.hpp"
+#include "io/known_words.hpp"
+#include "io/quoted.hpp"
+#include "io/read.hpp"
+#include "io/sizes.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::cli {

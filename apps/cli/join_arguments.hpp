@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "apps/cli/build_arguments.hpp"
-#include "files/file_arguments.hpp"
-#include "files/host_column.hpp"
-#include "files/join_writer.hpp"
+#include "io/file_arguments.hpp"
+#include "io/host_column.hpp"
+#include "io/join_writer.hpp"
 #include "raydex/join.hpp"
 #include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"

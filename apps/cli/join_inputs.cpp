@@ -11,10 +11,10 @@
 
 #include "apps/cli/alike.hpp"
 #include "apps/cli/join_arguments.hpp"
-#include "files/file_arguments.hpp"
-#include "files/quoted.hpp"
-#include "files/read.hpp"
-#include "files/table_format.hpp"
+#include "io/file_arguments.hpp"
+#include "io/quoted.hpp"
+#include "io/read.hpp"
+#include "io/table_format.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::cli {

@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "apps/cli/batches.hpp"
-#include "files/csv_lines.hpp"
-#include "files/wall_clock.hpp"
+#include "io/csv_lines.hpp"
+#include "io/wall_clock.hpp"
 #include "raydex/index.hpp"
 
 namespace raydex::cli {

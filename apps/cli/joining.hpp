@@ -13,7 +13,7 @@
 #include "apps/cli/join_arguments.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
-#include "files/progress.hpp"
+#include "io/progress.hpp"
 #include "raydex/join.hpp"
 #include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"

@@ -19,8 +19,8 @@
 
 #include "apps/demo/plain_scan.hpp"
 #include "apps/demo/resident_column.hpp"
-#include "files/program.hpp"
-#include "files/read.hpp"
+#include "io/program.hpp"
+#include "io/read.hpp"
 #include "raydex/raydex.hpp"
 
 namespace raydex::demo {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "files/host_column.hpp"
+#include "io/host_column.hpp"
 
 namespace raydex::demo {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "files/sizes.hpp"
+#include "io/sizes.hpp"
 #include "lab/workloads/keys/key_parts.hpp"
 #include "lab/workloads/require.hpp"
 #include "raydex/error.hpp"
