@@ -62,7 +62,8 @@ void value(const rmq_handle& self, const session& from, address stream, const co
   const probes batch = ranges(lower, upper);
   const value_span values(format, pointer<void>(out), size);
   self.shared([&](const extremes& one) {
-    largest ? one.rmq_of(true).maximum(on, batch, values) : one.rmq_of(false).minimum(on, batch, values);
+    largest ? one.rmq_of(true).maximum(on, batch, values)
+            : one.rmq_of(false).minimum(on, batch, values);
   });
 }
 
@@ -70,7 +71,7 @@ void position(const rmq_handle& self, const session& from, address stream, const
               const column& upper, bool largest, address out, std::uint64_t size) {
   self.shared([&](const extremes& one) {
     one.rmq_of(largest).position(context_of(from, stream), ranges(lower, upper),
-                             span_at<std::uint64_t>(out, size));
+                                 span_at<std::uint64_t>(out, size));
   });
 }
 

@@ -188,6 +188,7 @@ template <class Key>
 struct interval {
   Key lower;  ///< the smallest key
   Key upper;  ///< the largest key
+
   /// Whether it holds no key.
   RAYDEX_HD bool empty() const { return upper < lower; }
 };
