@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "files/backend_choice.hpp"
-#include "files/file_arguments.hpp"
-#include "files/known_words.hpp"
-#include "files/output_file.hpp"
-#include "files/sizes.hpp"
-#include "files/speed_cache.hpp"
+#include "io/backend_choice.hpp"
+#include "io/file_arguments.hpp"
+#include "io/known_words.hpp"
+#include "io/output_file.hpp"
+#include "io/sizes.hpp"
+#include "io/speed_cache.hpp"
 #include "lab/json_option.hpp"
 #include "lab/lookups/family.hpp"
 #include "lab/machine/floors.hpp"

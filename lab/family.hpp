@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "files/speed_cache.hpp"
+#include "io/speed_cache.hpp"
 #include "lab/machine/floors.hpp"
 #include "lab/machine/machine.hpp"
 #include "lab/report.hpp"

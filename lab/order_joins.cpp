@@ -243,14 +243,14 @@ void run_band(const timer& by, const std::string& name) {
   const std::uint64_t size = by.rows(1e7);
   constexpr std::int64_t most = 1'000'000'000;
   std::mt19937_64 random(5);
-  const auto some = [&] {
+  const auto drawn = [&] {
     std::vector<Key> keys(size);
     for (Key& key : keys)
       key = static_cast<Key>(random() % most);
     return on.upload(keys);
   };
-  const auto built = some();
-  const auto probed = some();
+  const auto built = drawn();
+  const auto probed = drawn();
   // Ten of each probe.
   const auto distance = static_cast<std::int64_t>(5.0 * most / static_cast<double>(size));
   by.run(

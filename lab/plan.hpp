@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "files/speed_cache.hpp"
+#include "io/speed_cache.hpp"
 #include "lab/experiment.hpp"
 #include "lab/family.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "files/output_file.hpp"
+#include "io/output_file.hpp"
 #include "lab/json_option.hpp"
 
 namespace raydex::bench {

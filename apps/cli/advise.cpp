@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "files/backend_choice.hpp"
-#include "files/known_words.hpp"
-#include "files/output_file.hpp"
-#include "files/sizes.hpp"
-#include "files/speed_cache.hpp"
+#include "io/backend_choice.hpp"
+#include "io/known_words.hpp"
+#include "io/output_file.hpp"
+#include "io/sizes.hpp"
+#include "io/speed_cache.hpp"
 #include "lab/json_option.hpp"
 #include "raydex/advise.hpp"
 #include "raydex/column.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "apps/cli/build_arguments.hpp"
-#include "files/read.hpp"
+#include "io/read.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::cli {

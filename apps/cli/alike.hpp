@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "files/host_column.hpp"
+#include "io/host_column.hpp"
 
 namespace raydex::cli {
 

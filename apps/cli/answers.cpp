@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "files/known_words.hpp"
-#include "files/wall_clock.hpp"
+#include "io/known_words.hpp"
+#include "io/wall_clock.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::cli {

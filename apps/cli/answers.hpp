@@ -15,7 +15,7 @@
 
 namespace raydex::cli {
 
-// What is asked of each probe.
+// The result per probe.
 enum class result_kind : std::uint8_t {
   first,
   count,

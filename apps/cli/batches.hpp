@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "files/progress.hpp"
+#include "io/progress.hpp"
 
 namespace raydex::cli {
 

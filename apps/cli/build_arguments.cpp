@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands that build a structure and ask it are told in the same words.
+// Arguments that all subcommands have which build a structure and query it.
 #include "apps/cli/build_arguments.hpp"
 
 #include <fmt/format.h>
@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "files/column_writer.hpp"
-#include "files/dtype.hpp"
-#include "files/read.hpp"
+#include "io/column_writer.hpp"
+#include "io/dtype.hpp"
+#include "io/read.hpp"
 
 namespace raydex::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands that build a structure and ask it are told in the same words.
+// Arguments that all subcommands have which build a structure and query it.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "files/file_arguments.hpp"
-#include "files/host_column.hpp"
-#include "files/output_file.hpp"
+#include "io/file_arguments.hpp"
+#include "io/host_column.hpp"
+#include "io/output_file.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"

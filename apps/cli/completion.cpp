@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "files/known_words.hpp"
+#include "io/known_words.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/rmq.hpp"
 

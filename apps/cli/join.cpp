@@ -17,12 +17,12 @@
 #include "apps/cli/join_arguments.hpp"
 #include "apps/cli/joining.hpp"
 #include "apps/cli/report.hpp"
-#include "files/backend_choice.hpp"
-#include "files/column_writer.hpp"
-#include "files/join_writer.hpp"
-#include "files/known_words.hpp"
-#include "files/output_file.hpp"
-#include "files/progress.hpp"
+#include "io/backend_choice.hpp"
+#include "io/column_writer.hpp"
+#include "io/join_writer.hpp"
+#include "io/known_words.hpp"
+#include "io/output_file.hpp"
+#include "io/progress.hpp"
 #include "raydex/index.hpp"
 #include "raydex/session.hpp"
 
@@ -42,25 +42,25 @@ std::string formats_of(const std::vector<io::host_key_part>& key) {
 }
 
 // The format of the distances that are written beside rows, if there are any.
-std::optional<key_format> distance_format(const join_request& asked, const join_inputs& in) {
-  if (asked.method != join_method::nearest) return std::nullopt;
+std::optional<key_format> distance_format(const join_request& request, const join_inputs& in) {
+  if (request.method != join_method::nearest) return std::nullopt;
   const key_type type = std::get<io::host_column>(in.build.front()).format.type;
   return type == key_type::float32 || type == key_type::float64 ? format_of<double>
                                                                 : format_of<std::uint64_t>;
 }
 
 // Writes the rows of a join, or what stands in them; returns the milliseconds that it takes.
-double write(io::output_file& file, joining& rows, const join_request& asked, const join_inputs& in,
-             progress& bar) {
+double write(io::output_file& file, joining& rows, const join_request& request,
+             const join_inputs& in, progress& bar) {
   const auto start = std::chrono::steady_clock::now();
   if (in.columns.empty()) {
-    io::row_number_writer writer(file, rows.size(), asked.has_build_rows(),
-                                 distance_format(asked, in));
+    io::row_number_writer writer(file, rows.size(), request.has_build_rows(),
+                                 distance_format(request, in));
     std::span<const std::uint64_t> distances = rows.distances();
     rows.rows(bar, [&](auto probe_rows, auto build_rows) {
-      const std::size_t some = std::min(probe_rows.size(), distances.size());
-      writer.write(probe_rows, build_rows, distances.first(some));
-      distances = distances.subspan(some);
+      const std::size_t count = std::min(probe_rows.size(), distances.size());
+      writer.write(probe_rows, build_rows, distances.first(count));
+      distances = distances.subspan(count);
     });
   } else {
     io::joined_row_writer writer(file, in.columns);
@@ -71,32 +71,33 @@ double write(io::output_file& file, joining& rows, const join_request& asked, co
 }
 
 // What a report says of a join, whose rows and table that is indexed the caller tells.
-join_facts facts_of(const join_arguments& given, const join_request& asked, const join_inputs& in) {
-  join_facts facts{.kind = given.kind,
+join_facts facts_of(const join_arguments& arguments, const join_request& request,
+                    const join_inputs& in) {
+  join_facts facts{.kind = arguments.kind,
                    .side = "build",
                    .key = formats_of(in.build),
                    .build_rows = in.build_rows(),
                    .probe_rows = in.probe_rows()};
   if (!in.build_by.empty()) facts.key = formats_of(in.build_by) + "," + facts.key;
-  if (asked.may_have_none()) facts.no_match = not_found<std::uint64_t>;
+  if (request.may_have_none()) facts.no_match = not_found<std::uint64_t>;
   return facts;
 }
 
 // Writes a number of each probe row.
-void run_answers(const join_arguments& given, const join_request& asked, const join_inputs& in,
-                 const session& on, outputs& files, progress& bar) {
+void run_answers(const join_arguments& arguments, const join_request& request,
+                 const join_inputs& in, const session& on, outputs& files, progress& bar) {
   bar.phase("build");
-  join_answers answers(on, asked, in);
+  join_answers answers(on, request, in);
   bar.phase("match", in.probe_rows());
   answers.match(bar);
-  const std::string usual = asked.method == join_method::coverage ? "coverage" : "sum";
+  const std::string usual = request.method == join_method::coverage ? "coverage" : "sum";
   const auto start = std::chrono::steady_clock::now();
-  io::column_writer(files.answers(), given.aggregate.empty() ? usual : given.aggregate,
+  io::column_writer(files.answers(), arguments.aggregate.empty() ? usual : arguments.aggregate,
                     answers.format(), in.probe_rows(), answers.none())
       .write(answers.cells());
   const auto end = std::chrono::steady_clock::now();
   files.commit([&] {
-    join_facts facts = facts_of(given, asked, in);
+    join_facts facts = facts_of(arguments, request, in);
     facts.rows = in.probe_rows();
     facts.no_match = answers.none();
     join_costs costs = answers.costs();
@@ -105,29 +106,30 @@ void run_answers(const join_arguments& given, const join_request& asked, const j
   });
 }
 
-void run(const join_arguments& given) {
-  const join_request asked = parse_join(given);
+void run(const join_arguments& arguments) {
+  const join_request request = parse_join(arguments);
   // What would fail late is tried early: outputs and the backend.
-  outputs files(given, asked.inputs());
-  const session on(io::choose_backend(given.backend, io::key_offers(), given.structure, false));
-  io::check_spelling(given.structure, asked.options.options);
+  outputs files(arguments, request.inputs());
+  const session on(
+      io::choose_backend(arguments.backend, io::key_offers(), arguments.structure, false));
+  io::check_spelling(arguments.structure, request.options.options);
   progress bar;
 
   bar.phase("read");
-  const join_inputs in = read(asked, given.columns);
-  if (asked.has_answers()) return run_answers(given, asked, in, on, files, bar);
+  const join_inputs in = read(request, arguments.columns);
+  if (request.has_answers()) return run_answers(arguments, request, in, on, files, bar);
 
   bar.phase("build");
-  joining rows(on, asked, in);
+  joining rows(on, request, in);
 
   const bool probe_is_indexed = rows.side() == join_side::probe;
   bar.phase("match", probe_is_indexed ? in.build_rows() : in.probe_rows());
   rows.match(bar);
 
   bar.phase("write", rows.size());
-  const double write_ms = write(files.answers(), rows, asked, in, bar);
+  const double write_ms = write(files.answers(), rows, request, in, bar);
   files.commit([&] {
-    join_facts facts = facts_of(given, asked, in);
+    join_facts facts = facts_of(arguments, request, in);
     if (probe_is_indexed) facts.side = "probe";
     facts.rows = rows.size();
     join_costs costs = rows.costs();
@@ -140,77 +142,79 @@ void run(const join_arguments& given) {
 
 void add_join_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("join", "Find the rows of two tables that match");
-  const auto given = std::make_shared<join_arguments>();
-  const auto list = [&](const char* name, std::string& columns, const char* what) {
-    return command->add_option(name, columns, what)->type_name("FILE[,...]");
+  const auto arguments = std::make_shared<join_arguments>();
+  const auto list = [&](const char* name, std::string& columns, const char* help) {
+    return command->add_option(name, columns, help)->type_name("FILE[,...]");
   };
-  list("--build", given->build, "The key of the build table: its columns")->required();
-  list("--probe", given->probe, "The key of the probe table, which is compared with it")
+  list("--build", arguments->build, "The key of the build table: its columns")->required();
+  list("--probe", arguments->probe, "The key of the probe table, which is compared with it")
       ->required();
-  command->add_option("--kind", given->kind, "Which rows match, and which are written")
+  command->add_option("--kind", arguments->kind, "Which rows match, and which are written")
       ->required()
       ->type_name(join_kind_names);
-  add_build_options(*command, *given, "The rows: .npy, or CSV where the name ends in .csv or is -");
-  list("--columns", given->columns,
+  add_build_options(*command, *arguments,
+                    "The rows: .npy, or CSV where the name ends in .csv or is -");
+  list("--columns", arguments->columns,
        "Write what stands in these columns instead of row numbers, as CSV");
-  command->add_option("--side", given->side, "For inner: the table that is indexed")
+  command->add_option("--side", arguments->side, "For inner: the table that is indexed")
       ->type_name(side_names)
       ->capture_default_str();
-  command->add_flag("--ordered", given->ordered, "Write rows in the order of the probe rows");
+  command->add_flag("--ordered", arguments->ordered, "Write rows in the order of the probe rows");
   command->add_flag(
-      "--missing-equal", given->missing_equal,
+      "--missing-equal", arguments->missing_equal,
       "For inner, left, right, full, semi and anti, and keys of asof: a missing value equals "
       "another one");
   command
-      ->add_option("--seed", given->seed,
+      ->add_option("--seed", arguments->seed,
                    "For these, too: the seed of hashes, which are drawn anew without it")
       ->type_name("N");
   command
-      ->add_option("--direction", given->direction,
+      ->add_option("--direction", arguments->direction,
                    "For asof: where the closest time is looked for [backward]; for nearest: on "
                    "which side [nearest: both]")
       ->type_name(direction_names);
-  command->add_option("--tolerance", given->tolerance, "For asof: the largest distance of times")
+  command
+      ->add_option("--tolerance", arguments->tolerance, "For asof: the largest distance of times")
       ->type_name("DISTANCE");
   command
-      ->add_option("--relative-tolerance", given->relative_tolerance,
+      ->add_option("--relative-tolerance", arguments->relative_tolerance,
                    "For asof: the largest distance as a share of the probe, as 2e-5")
       ->type_name("SHARE");
   command
-      ->add_option("--neighbours", given->neighbours,
+      ->add_option("--neighbours", arguments->neighbours,
                    "For asof: write pairs of a probe row and each of so many closest build rows")
       ->type_name("COUNT");
-  command->add_flag("--strict", given->strict, "For asof: leave equal times out");
-  list("--build-by", given->build_by,
+  command->add_flag("--strict", arguments->strict, "For asof: leave equal times out");
+  list("--build-by", arguments->build_by,
        "For kinds by order: a key of the build table that must be equal, too");
-  list("--probe-by", given->probe_by, "For kinds by order: the columns that it equals");
-  command->add_option("--distance", given->distance, "For band: the largest distance of keys")
+  list("--probe-by", arguments->probe_by, "For kinds by order: the columns that it equals");
+  command->add_option("--distance", arguments->distance, "For band: the largest distance of keys")
       ->type_name("DISTANCE");
-  add_file(*command, "--build-upper", given->build_upper,
+  add_file(*command, "--build-upper", arguments->build_upper,
            "For intervals: the upper ends of those whose lower ends are --build");
-  add_file(*command, "--probe-upper", given->probe_upper,
+  add_file(*command, "--probe-upper", arguments->probe_upper,
            "For intervals: the upper ends of those whose lower ends are --probe");
   command
-      ->add_option("--closed", given->closed,
+      ->add_option("--closed", arguments->closed,
                    "For intervals, on both sides, and window: which ends belong to them [both]")
       ->type_name(closed_names);
   command
       ->add_option(
-          "--how", given->how,
+          "--how", arguments->how,
           "For kinds by order but asof, nearest, coverage and window: which rows are written "
           "[inner]")
       ->type_name(how_names);
-  command->add_option("--count", given->count, "For nearest: how many for each probe row [1]")
+  command->add_option("--count", arguments->count, "For nearest: how many for each probe row [1]")
       ->type_name("COUNT");
-  command->add_flag("--no-overlaps", given->no_overlaps,
+  command->add_flag("--no-overlaps", arguments->no_overlaps,
                     "For nearest: leave intervals out that overlap or touch");
-  command->add_option("--before", given->before, "For window: how far it reaches back [0]")
+  command->add_option("--before", arguments->before, "For window: how far it reaches back [0]")
       ->type_name("DISTANCE");
-  command->add_option("--after", given->after, "For window: how far it reaches on [0]")
+  command->add_option("--after", arguments->after, "For window: how far it reaches on [0]")
       ->type_name("DISTANCE");
-  command->add_option("--aggregate", given->aggregate, "For window: what is written [sum]")
+  command->add_option("--aggregate", arguments->aggregate, "For window: what is written [sum]")
       ->type_name(aggregate_names);
-  add_file(*command, "--values", given->values, "For window: the values of build rows");
+  add_file(*command, "--values", arguments->values, "For window: the values of build rows");
   explain(
       *command,
       "A key has up to 16 columns, separated by commas; of one table the others follow by name:\n"
@@ -278,7 +282,7 @@ void add_join_command(CLI::App& app) {
       "\\\n"
       "      --probe trades.csv:time --probe-by trades.csv:symbol --kind window --before 5min \\\n"
       "      --aggregate mean --out means.csv");
-  command->callback([given] { run(*given); });
+  command->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace raydex::cli

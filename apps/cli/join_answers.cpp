@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "apps/cli/batches.hpp"
-#include "files/wall_clock.hpp"
+#include "io/wall_clock.hpp"
 #include "raydex/index.hpp"
 
 namespace raydex::cli {
@@ -20,9 +20,9 @@ std::span<T> cells_as(buffer<std::byte>& cells) {
 
 }  // namespace
 
-join_answers::join_answers(const session& on, const join_request& asked, const join_inputs& in)
+join_answers::join_answers(const session& on, const join_request& request, const join_inputs& in)
     : on_(on),
-      asked_(asked),
+      asked_(request),
       in_(in),
       build_memory_(context(on).memory),
       lookup_memory_(context(on).memory),
@@ -31,20 +31,20 @@ join_answers::join_answers(const session& on, const join_request& asked, const j
   const placed_key key(on, views_of(in.build));
   by_.emplace(on, views_of(in.build_by));
   costs_.build_ms = io::wall_milliseconds(on, [&] {
-    if (asked.method == join_method::coverage) {
+    if (request.method == join_method::coverage) {
       const placed_key upper(on, views_of(in.build_upper));
       covered_ = build_interval_coverage(on.where(), builds, first_column(key.view()),
                                          first_column(upper.view()), by_->view());
       return;
     }
     std::optional<placed_column> values;
-    std::optional<column> there;
-    if (in.values) there = values.emplace(on, in.values->view()).view();
-    const bool sums = asked.aggregate <= window_aggregate::mean;
-    const bool maxima =
-        asked.aggregate == window_aggregate::maximum || asked.aggregate == window_aggregate::argmax;
-    const bool minima = !sums && !maxima && asked.aggregate != window_aggregate::count;
-    windows_ = build_window_join(on.where(), builds, first_column(key.view()), by_->view(), there,
+    std::optional<column> present;
+    if (in.values) present = values.emplace(on, in.values->view()).view();
+    const bool sums = request.aggregate <= window_aggregate::mean;
+    const bool maxima = request.aggregate == window_aggregate::maximum ||
+                        request.aggregate == window_aggregate::argmax;
+    const bool minima = !sums && !maxima && request.aggregate != window_aggregate::count;
+    windows_ = build_window_join(on.where(), builds, first_column(key.view()), by_->view(), present,
                                  {.sums = sums, .minima = minima, .maxima = maxima});
   });
   costs_.build_peak_bytes = build_memory_.peak();

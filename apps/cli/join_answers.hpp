@@ -12,7 +12,7 @@
 #include "apps/cli/join_arguments.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
-#include "files/progress.hpp"
+#include "io/progress.hpp"
 #include "raydex/interval_coverage.hpp"
 #include "raydex/session.hpp"
 #include "raydex/window_join.hpp"
@@ -23,7 +23,7 @@ namespace raydex::cli {
 class join_answers {
  public:
   // Builds what answers.
-  join_answers(const session& on, const join_request& asked, const join_inputs& in);
+  join_answers(const session& on, const join_request& request, const join_inputs& in);
 
   // Answers all probe rows.
   void match(progress& bar);

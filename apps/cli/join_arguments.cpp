@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `raydex join` is told.
+// The arguments of `raydex join`.
 #include "apps/cli/join_arguments.hpp"
 
 #include <fmt/format.h>
@@ -10,11 +10,11 @@
 #include <span>
 #include <utility>
 
-#include "files/column_writer.hpp"
-#include "files/known_words.hpp"
-#include "files/quoted.hpp"
-#include "files/read.hpp"
-#include "files/sizes.hpp"
+#include "io/column_writer.hpp"
+#include "io/known_words.hpp"
+#include "io/quoted.hpp"
+#include "io/read.hpp"
+#include "io/sizes.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::cli {
@@ -82,8 +82,8 @@ kind_word parse_join_kind(const std::string& name) {
 
 // The value at the word's place among those known.
 template <class Enum, std::size_t N>
-Enum parse_word(const char* what, const std::string& word, const std::string (&known)[N]) {
-  io::check_word(what, word, known);
+Enum parse_word(const char* option, const std::string& word, const std::string (&known)[N]) {
+  io::check_word(option, word, known);
   return static_cast<Enum>(std::find(known, known + N, word) - known);
 }
 
@@ -157,29 +157,29 @@ void check_needed(bool is_needed, const std::string& value, const char* option,
     throw invalid_argument(fmt::format("--kind {} needs {}", kind, option));
 }
 
-void check_combination(const join_arguments& given, join_method method) {
+void check_combination(const join_arguments& arguments, join_method method) {
   const auto check = [&](bool is_given, join_method goes, const char* option, const char* kinds) {
-    check_goes_with(is_given, method == goes, option, kinds, given.kind);
+    check_goes_with(is_given, method == goes, option, kinds, arguments.kind);
   };
-  check_goes_with(!given.direction.empty(),
+  check_goes_with(!arguments.direction.empty(),
                   method == join_method::asof || method == join_method::nearest, "--direction",
-                  "asof or nearest", given.kind);
-  check(!given.tolerance.empty(), join_method::asof, "--tolerance", "asof");
-  check(!given.relative_tolerance.empty(), join_method::asof, "--relative-tolerance", "asof");
-  check(!given.neighbours.empty(), join_method::asof, "--neighbours", "asof");
-  check(given.strict, join_method::asof, "--strict", "asof");
-  check(!given.distance.empty(), join_method::band, "--distance", "band");
-  for (const auto& [is_given, option] :
-       {std::pair(!given.before.empty(), "--before"), std::pair(!given.after.empty(), "--after"),
-        std::pair(!given.aggregate.empty(), "--aggregate"),
-        std::pair(!given.values.empty(), "--values")})
+                  "asof or nearest", arguments.kind);
+  check(!arguments.tolerance.empty(), join_method::asof, "--tolerance", "asof");
+  check(!arguments.relative_tolerance.empty(), join_method::asof, "--relative-tolerance", "asof");
+  check(!arguments.neighbours.empty(), join_method::asof, "--neighbours", "asof");
+  check(arguments.strict, join_method::asof, "--strict", "asof");
+  check(!arguments.distance.empty(), join_method::band, "--distance", "band");
+  for (const auto& [is_given, option] : {std::pair(!arguments.before.empty(), "--before"),
+                                         std::pair(!arguments.after.empty(), "--after"),
+                                         std::pair(!arguments.aggregate.empty(), "--aggregate"),
+                                         std::pair(!arguments.values.empty(), "--values")})
     check(is_given, join_method::window, option, "window");
-  check(!given.count.empty(), join_method::nearest, "--count", "nearest");
-  check(given.no_overlaps, join_method::nearest, "--no-overlaps", "nearest");
+  check(!arguments.count.empty(), join_method::nearest, "--count", "nearest");
+  check(arguments.no_overlaps, join_method::nearest, "--no-overlaps", "nearest");
   const bool has_both = method == join_method::intervals || method == join_method::nearest ||
                         method == join_method::coverage;
-  check_goes_with(!given.probe_upper.empty(), has_both, "--probe-upper",
-                  "overlaps, within, encloses, nearest or coverage", given.kind);
+  check_goes_with(!arguments.probe_upper.empty(), has_both, "--probe-upper",
+                  "overlaps, within, encloses, nearest or coverage", arguments.kind);
   const bool is_by_order = method != join_method::equal;
   const bool has_answers = method == join_method::coverage || method == join_method::window;
   const bool has_rows =
@@ -188,60 +188,62 @@ void check_combination(const join_arguments& given, join_method method) {
   const bool has_intervals = is_of_intervals || has_both;
   const auto check_if = [&](const std::string& value, bool goes, const char* option,
                             const char* kinds) {
-    check_goes_with(!value.empty(), goes, option, kinds, given.kind);
+    check_goes_with(!value.empty(), goes, option, kinds, arguments.kind);
   };
-  check_if(given.build_by, is_by_order, "--build-by", "asof and others by order");
-  check_if(given.probe_by, is_by_order, "--probe-by", "asof and others by order");
-  check_if(given.how, has_rows, "--how",
+  check_if(arguments.build_by, is_by_order, "--build-by", "asof and others by order");
+  check_if(arguments.probe_by, is_by_order, "--probe-by", "asof and others by order");
+  check_if(arguments.how, has_rows, "--how",
            "band and others by order but asof, nearest, coverage and window");
-  check_if(given.build_upper, has_intervals, "--build-upper",
+  check_if(arguments.build_upper, has_intervals, "--build-upper",
            "contains, overlaps, within, encloses, nearest or coverage");
-  check_if(given.closed, is_of_intervals || method == join_method::window, "--closed",
+  check_if(arguments.closed, is_of_intervals || method == join_method::window, "--closed",
            "contains, overlaps, within, encloses or window");
-  check_goes_with(!given.columns.empty(), !has_answers, "--columns", "that writes rows",
-                  given.kind);
-  if (method == join_method::window && given.before.empty() && given.after.empty())
+  check_goes_with(!arguments.columns.empty(), !has_answers, "--columns", "that writes rows",
+                  arguments.kind);
+  if (method == join_method::window && arguments.before.empty() && arguments.after.empty())
     throw invalid_argument("--kind window needs --before, --after, or both");
-  check_needed(method == join_method::window && given.aggregate != "count", given.values,
-               "--values, unless --aggregate is count", given.kind);
-  check_goes_with(given.missing_equal, method == join_method::equal || method == join_method::asof,
-                  "--missing-equal", "inner, left, right, full, semi, anti or asof", given.kind);
-  if (!given.tolerance.empty() && !given.relative_tolerance.empty())
+  check_needed(method == join_method::window && arguments.aggregate != "count", arguments.values,
+               "--values, unless --aggregate is count", arguments.kind);
+  check_goes_with(arguments.missing_equal,
+                  method == join_method::equal || method == join_method::asof, "--missing-equal",
+                  "inner, left, right, full, semi, anti or asof", arguments.kind);
+  if (!arguments.tolerance.empty() && !arguments.relative_tolerance.empty())
     throw invalid_argument("--tolerance and --relative-tolerance do not go together");
-  check(given.seed.has_value(), join_method::equal, "--seed",
+  check(arguments.seed.has_value(), join_method::equal, "--seed",
         "inner, left, right, full, semi or anti");
-  check_needed(method == join_method::band, given.distance, "--distance", given.kind);
-  check_needed(has_intervals, given.build_upper, "--build-upper", given.kind);
-  check_needed(has_both, given.probe_upper, "--probe-upper", given.kind);
-  if (given.build_by.empty() != given.probe_by.empty())
+  check_needed(method == join_method::band, arguments.distance, "--distance", arguments.kind);
+  check_needed(has_intervals, arguments.build_upper, "--build-upper", arguments.kind);
+  check_needed(has_both, arguments.probe_upper, "--probe-upper", arguments.kind);
+  if (arguments.build_by.empty() != arguments.probe_by.empty())
     throw invalid_argument("--build-by and --probe-by go together: keys of both tables");
   // These are built over structures of their own.
   const bool has_own = method == join_method::asof || has_intervals ||
                        method == join_method::compared2 || method == join_method::window ||
-                       !given.build_by.empty();
-  if (has_own && (given.structure != "auto" || !given.options.empty())) {
+                       !arguments.build_by.empty();
+  if (has_own && (arguments.structure != "auto" || !arguments.options.empty())) {
     throw invalid_argument(
         fmt::format("{} does not go with --kind {}{}, which has a structure of its own",
-                    given.structure != "auto" ? "--structure" : "--option", given.kind,
-                    given.build_by.empty() ? "" : " and --build-by"));
+                    arguments.structure != "auto" ? "--structure" : "--option", arguments.kind,
+                    arguments.build_by.empty() ? "" : " and --build-by"));
   }
-  if (!given.columns.empty() && !io::is_csv_output(given.out)) {
+  if (!arguments.columns.empty() && !io::is_csv_output(arguments.out)) {
     throw invalid_argument(
-        fmt::format("--columns is written as CSV: --out name.csv or -, not {}", given.out));
+        fmt::format("--columns is written as CSV: --out name.csv or -, not {}", arguments.out));
   }
 }
 
-std::optional<join_side> parse_side(const join_arguments& given) {
+std::optional<join_side> parse_side(const join_arguments& arguments) {
   const std::string known[] = {"auto", "build", "probe"};
-  io::check_word("side", given.side, known);
-  check_goes_with(given.side == "probe", given.kind == "inner", "--side probe", "inner",
-                  given.kind);
-  if (given.side == "probe" && given.ordered) {
+  io::check_word("side", arguments.side, known);
+  check_goes_with(arguments.side == "probe", arguments.kind == "inner", "--side probe", "inner",
+                  arguments.kind);
+  if (arguments.side == "probe" && arguments.ordered) {
     throw invalid_argument(
         "--ordered does not go with --side probe: then rows are in the order of build rows");
   }
-  if (given.side == "probe") return join_side::probe;
-  if (given.side == "build" || given.ordered || given.kind != "inner") return join_side::build;
+  if (arguments.side == "probe") return join_side::probe;
+  if (arguments.side == "build" || arguments.ordered || arguments.kind != "inner")
+    return join_side::build;
   return std::nullopt;
 }
 
@@ -264,79 +266,80 @@ std::vector<std::string> split_if_given(const char* option, const std::string& l
 
 }  // namespace
 
-join_request parse_join(const join_arguments& given) {
-  const kind_word kind = parse_join_kind(given.kind);
-  check_combination(given, kind.method);
-  join_request asked{.method = kind.method,
-                     .kind = kind.kind,
-                     .how = kind.how,
-                     .second = kind.second,
-                     .relation = kind.relation};
-  asked.options = {.structure = given.structure,
-                   .options = parse_options(given.options),
-                   .missing_equal = given.missing_equal,
-                   .seed = given.seed};
-  if (given.seed && (given.structure == "hash_open" || given.structure == "hash_bucket"))
-    asked.options.options.emplace("seed", std::to_string(*given.seed));
-  asked.side = parse_side(given);
-  if (!given.distance.empty())
-    asked.distance = parse_distance("--distance", given.distance, asked.duration);
-  if (!given.direction.empty())
-    asked.asof.direction = parse_word<asof_direction>("direction", given.direction,
-                                                      {"backward", "forward", "nearest"});
+join_request parse_join(const join_arguments& arguments) {
+  const kind_word kind = parse_join_kind(arguments.kind);
+  check_combination(arguments, kind.method);
+  join_request request{.method = kind.method,
+                       .kind = kind.kind,
+                       .how = kind.how,
+                       .second = kind.second,
+                       .relation = kind.relation};
+  request.options = {.structure = arguments.structure,
+                     .options = parse_options(arguments.options),
+                     .missing_equal = arguments.missing_equal,
+                     .seed = arguments.seed};
+  if (arguments.seed &&
+      (arguments.structure == "hash_open" || arguments.structure == "hash_bucket"))
+    request.options.options.emplace("seed", std::to_string(*arguments.seed));
+  request.side = parse_side(arguments);
+  if (!arguments.distance.empty())
+    request.distance = parse_distance("--distance", arguments.distance, request.duration);
+  if (!arguments.direction.empty())
+    request.asof.direction = parse_word<asof_direction>("direction", arguments.direction,
+                                                        {"backward", "forward", "nearest"});
   if (kind.method == join_method::nearest) {
-    const bool both = given.direction.empty();
-    asked.nearest.before = both || asked.asof.direction != asof_direction::forward;
-    asked.nearest.after = both || asked.asof.direction != asof_direction::backward;
-    asked.nearest.overlaps = !given.no_overlaps;
-    if (!given.count.empty() &&
-        (!io::parse_number(given.count, asked.nearest.count) || asked.nearest.count == 0)) {
+    const bool both = arguments.direction.empty();
+    request.nearest.before = both || request.asof.direction != asof_direction::forward;
+    request.nearest.after = both || request.asof.direction != asof_direction::backward;
+    request.nearest.overlaps = !arguments.no_overlaps;
+    if (!arguments.count.empty() &&
+        (!io::parse_number(arguments.count, request.nearest.count) || request.nearest.count == 0)) {
       throw invalid_argument(
-          fmt::format("--count: {} is not a number of at least 1", io::in_quotes(given.count)));
+          fmt::format("--count: {} is not a number of at least 1", io::in_quotes(arguments.count)));
     }
   }
-  if (!given.before.empty())
-    asked.window.before = parse_distance("--before", given.before, asked.duration);
-  if (!given.after.empty())
-    asked.window.after = parse_distance("--after", given.after, asked.duration);
-  if (!given.aggregate.empty()) {
-    asked.aggregate = parse_word<window_aggregate>(
-        "aggregate", given.aggregate,
+  if (!arguments.before.empty())
+    request.window.before = parse_distance("--before", arguments.before, request.duration);
+  if (!arguments.after.empty())
+    request.window.after = parse_distance("--after", arguments.after, request.duration);
+  if (!arguments.aggregate.empty()) {
+    request.aggregate = parse_word<window_aggregate>(
+        "aggregate", arguments.aggregate,
         {"sum", "mean", "count", "min", "max", "first", "last", "argmin", "argmax"});
   }
-  asked.values = given.values;
-  if (given.strict) asked.asof.which = closeness::strict;
-  if (!given.tolerance.empty())
-    asked.asof.tolerance = parse_distance("--tolerance", given.tolerance, asked.duration);
-  if (!given.relative_tolerance.empty())
-    asked.asof.relative_tolerance = parse_share(given.relative_tolerance);
-  asked.has_neighbours = !given.neighbours.empty();
-  if (asked.has_neighbours) asked.asof.neighbours = parse_neighbours(given.neighbours);
-  asked.build = io::split_list("--build", given.build);
-  asked.probe = io::split_list("--probe", given.probe);
-  asked.build_by = split_if_given("--build-by", given.build_by);
-  asked.probe_by = split_if_given("--probe-by", given.probe_by);
-  asked.build_upper = given.build_upper;
-  asked.probe_upper = given.probe_upper;
-  if (!given.closed.empty()) {
-    asked.closed =
-        parse_word<closed_ends>("closed", given.closed, {"both", "left", "right", "neither"});
-    asked.window.closed = asked.closed;
+  request.values = arguments.values;
+  if (arguments.strict) request.asof.which = closeness::strict;
+  if (!arguments.tolerance.empty())
+    request.asof.tolerance = parse_distance("--tolerance", arguments.tolerance, request.duration);
+  if (!arguments.relative_tolerance.empty())
+    request.asof.relative_tolerance = parse_share(arguments.relative_tolerance);
+  request.has_neighbours = !arguments.neighbours.empty();
+  if (request.has_neighbours) request.asof.neighbours = parse_neighbours(arguments.neighbours);
+  request.build = io::split_list("--build", arguments.build);
+  request.probe = io::split_list("--probe", arguments.probe);
+  request.build_by = split_if_given("--build-by", arguments.build_by);
+  request.probe_by = split_if_given("--probe-by", arguments.probe_by);
+  request.build_upper = arguments.build_upper;
+  request.probe_upper = arguments.probe_upper;
+  if (!arguments.closed.empty()) {
+    request.closed =
+        parse_word<closed_ends>("closed", arguments.closed, {"both", "left", "right", "neither"});
+    request.window.closed = request.closed;
   }
-  if (!given.how.empty()) {
-    io::check_word("how", given.how,
+  if (!arguments.how.empty()) {
+    io::check_word("how", arguments.how,
                    std::vector<std::string>{"inner", "left", "right", "full", "semi", "anti"});
-    asked.kind = parse_join_kind(given.how).kind;
+    request.kind = parse_join_kind(arguments.how).kind;
   }
-  check_counts(asked.build, asked.probe, "");
-  check_counts(asked.build_by, asked.probe_by, "-by");
-  const std::size_t columns = asked.method == join_method::compared2 ? 2 : 1;
-  if (asked.method != join_method::equal && asked.build.size() != columns) {
-    throw invalid_argument(fmt::format("--kind {} is of {}, but --build names {}", given.kind,
+  check_counts(request.build, request.probe, "");
+  check_counts(request.build_by, request.probe_by, "-by");
+  const std::size_t columns = request.method == join_method::compared2 ? 2 : 1;
+  if (request.method != join_method::equal && request.build.size() != columns) {
+    throw invalid_argument(fmt::format("--kind {} is of {}, but --build names {}", arguments.kind,
                                        columns == 2 ? "two columns" : "one column",
-                                       asked.build.size()));
+                                       request.build.size()));
   }
-  return asked;
+  return request;
 }
 
 std::vector<std::string> join_request::table(bool of_build) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `raydex join` is told, and the columns that it names.
+// The arguments of `raydex join`, and the columns that they name.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "apps/cli/build_arguments.hpp"
-#include "files/file_arguments.hpp"
-#include "files/host_column.hpp"
-#include "files/join_writer.hpp"
+#include "io/file_arguments.hpp"
+#include "io/host_column.hpp"
+#include "io/join_writer.hpp"
 #include "raydex/join.hpp"
 #include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
@@ -19,7 +19,7 @@
 
 namespace raydex::cli {
 
-// The command line as given; what is not given is empty.
+// The command line as it is; what it lacks is empty.
 struct join_arguments : build_arguments {
   std::string kind, side = "auto";
   std::string build, probe, build_upper, probe_upper, build_by, probe_by;
@@ -56,7 +56,7 @@ enum class join_method : std::uint8_t {
   window      // likewise: an aggregate of build rows
 };
 
-// What windows are asked for.
+// The aggregate of windows.
 enum class window_aggregate : std::uint8_t {
   sum,
   mean,
@@ -69,7 +69,7 @@ enum class window_aggregate : std::uint8_t {
   argmax
 };
 
-// What is asked, checked.
+// The join that the arguments ask for, checked.
 struct join_request {
   join_method method = join_method::equal;
   join_kind kind = join_kind::inner;     // of all but `asof`
@@ -79,12 +79,12 @@ struct join_request {
   closed_ends closed = closed_ends::both;                    // of these and `contains`
   key_distance distance = 0;                                 // of `band`
   asof_options asof{};                                       // of `asof`
-  bool has_neighbours = false;  // whether these are asked for: `asof` gives pairs then
-  nearest_options nearest{};    // of `nearest`
-  time_window window{};         // of `window`
-  window_aggregate aggregate = window_aggregate::sum;  // likewise
-  std::string values{};                                // likewise, a column; or none
-  std::string duration{};                     // a distance as given, one with a unit of time
+  bool has_neighbours = false;                               // if so, `asof` gives pairs
+  nearest_options nearest{};                                 // of `nearest`
+  time_window window{};                                      // of `window`
+  window_aggregate aggregate = window_aggregate::sum;        // likewise
+  std::string values{};                                      // likewise, a column; or none
+  std::string duration{};                     // a distance with a unit of time, as text
   join_options options{};                     // of the build side
   std::optional<join_side> side{};            // nothing: the smaller table is indexed
   std::vector<std::string> build{}, probe{};  // names of columns
@@ -111,7 +111,7 @@ struct join_request {
 };
 
 // Throws `invalid_argument` where something does not go with something else.
-join_request parse_join(const join_arguments& given);
+join_request parse_join(const join_arguments& arguments);
 
 // The columns that are named, in host memory.
 struct join_inputs {
@@ -134,6 +134,6 @@ inline column first_column(const key_parts& key) {
 }
 
 // Reads all of them; `columns`: what --columns names.
-join_inputs read(const join_request& asked, const std::string& columns);
+join_inputs read(const join_request& request, const std::string& columns);
 
 }  // namespace raydex::cli

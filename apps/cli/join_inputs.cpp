@@ -11,10 +11,10 @@
 
 #include "apps/cli/alike.hpp"
 #include "apps/cli/join_arguments.hpp"
-#include "files/file_arguments.hpp"
-#include "files/quoted.hpp"
-#include "files/read.hpp"
-#include "files/table_format.hpp"
+#include "io/file_arguments.hpp"
+#include "io/quoted.hpp"
+#include "io/read.hpp"
+#include "io/table_format.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::cli {
@@ -29,20 +29,20 @@ struct wanted_column {
 };
 
 // The file among those of a table that is the one of `name`; empty if there is none.
-std::string file_of_table(const join_request& asked, bool of_build, const std::string& name) {
-  for (const std::string& own : asked.table(of_build)) {
+std::string file_of_table(const join_request& request, bool of_build, const std::string& name) {
+  for (const std::string& own : request.table(of_build)) {
     const bool may_be = io::names_column(own) == io::names_column(name);
     if (may_be && io::is_same_file(io::path_of(own), io::path_of(name))) return io::path_of(own);
   }
   return {};
 }
 
-wanted_column find_column(const join_request& asked, std::string name) {
+wanted_column find_column(const join_request& request, std::string name) {
   const bool says_build = name.starts_with("build:");
   const bool says_probe = name.starts_with("probe:");
   if (says_build || says_probe) name.erase(0, name.find(':') + 1);
-  const std::string in_build = file_of_table(asked, true, name);
-  const std::string in_probe = file_of_table(asked, false, name);
+  const std::string in_build = file_of_table(request, true, name);
+  const std::string in_probe = file_of_table(request, false, name);
   const bool in_both = !in_build.empty() && !in_probe.empty();
   if (in_both && !says_build && !says_probe) {
     throw invalid_argument(fmt::format(
@@ -57,10 +57,10 @@ wanted_column find_column(const join_request& asked, std::string name) {
     throw invalid_argument(
         fmt::format("--columns {}: its file is not one that {} names", name, tables));
   }
-  if (of_build && !asked.has_build_rows()) {
+  if (of_build && !request.has_build_rows()) {
     throw invalid_argument(
         fmt::format("--columns {}: --kind {} has no build rows, so no columns of theirs", name,
-                    to_string(asked.kind)));
+                    to_string(request.kind)));
   }
   // Under one path, so that the file is read once.
   return {io::names_column(name) ? fmt::format("{}:{}", file, io::column_of(name)) : file, of_build,
@@ -104,11 +104,11 @@ std::vector<std::string> titles_of(const std::vector<wanted_column>& columns) {
 }
 
 // Has the columns read that --columns names.
-std::vector<io::output_column> add_columns(io::column_reading& reading, const join_request& asked,
+std::vector<io::output_column> add_columns(io::column_reading& reading, const join_request& request,
                                            const std::string& list) {
   std::vector<wanted_column> wanted;
   for (const std::string& name : io::split_list("--columns", list))
-    wanted.push_back(find_column(asked, name));
+    wanted.push_back(find_column(request, name));
   const std::vector<std::string> titles = titles_of(wanted);
   std::vector<io::output_column> columns;
   columns.reserve(wanted.size());
@@ -135,11 +135,11 @@ void check_rows(const char* table, const std::vector<std::string>& names,
 }
 
 // Refuses a duration as the distance of what are no times.
-void check_duration(const join_request& asked, const io::host_key_part& build) {
+void check_duration(const join_request& request, const io::host_key_part& build) {
   const auto* const cells = std::get_if<io::host_column>(&build);
-  if (asked.duration.empty() || cells == nullptr || cells->times != io::time_kind::none) return;
+  if (request.duration.empty() || cells == nullptr || cells->times != io::time_kind::none) return;
   throw invalid_argument(fmt::format("{}: build keys {} are {}, whose distances have no unit",
-                                     asked.duration, asked.build.front(),
+                                     request.duration, request.build.front(),
                                      io::type_name(cells->format, cells->times)));
 }
 
@@ -157,14 +157,14 @@ void check_rows(const char* table, const std::vector<std::string>& names,
 }
 
 // Makes the ends of intervals alike, and what they are compared with.
-void make_ends_alike(const join_request& asked, join_inputs& in) {
-  const named_part lower{"lower ends", asked.build.front(), in.build.front()};
+void make_ends_alike(const join_request& request, join_inputs& in) {
+  const named_part lower{"lower ends", request.build.front(), in.build.front()};
   // All become like the lower ends, which may have become like a later one.
   for (int time = 0; time < 2; ++time) {
-    make_alike({"upper ends", asked.build_upper, in.build_upper.front()}, lower);
-    make_alike({"probe keys", asked.probe.front(), in.probe.front()}, lower);
+    make_alike({"upper ends", request.build_upper, in.build_upper.front()}, lower);
+    make_alike({"probe keys", request.probe.front(), in.probe.front()}, lower);
     if (!in.probe_upper.empty())
-      make_alike({"upper ends", asked.probe_upper, in.probe_upper.front()}, lower);
+      make_alike({"upper ends", request.probe_upper, in.probe_upper.front()}, lower);
   }
 }
 
@@ -177,7 +177,7 @@ key_parts views_of(const std::vector<io::host_key_part>& parts) {
   return views;
 }
 
-join_inputs read(const join_request& asked, const std::string& columns) {
+join_inputs read(const join_request& request, const std::string& columns) {
   join_inputs in;
   io::column_reading reading;
   const auto add = [&](const std::vector<std::string>& names,
@@ -190,38 +190,38 @@ join_inputs read(const join_request& asked, const std::string& columns) {
   const auto add_column = [&](const std::string& name, std::vector<io::host_key_part>& parts) {
     reading.add(name, std::get<io::host_column>(parts.emplace_back()));
   };
-  if (asked.method == join_method::equal) {
-    add(asked.build, in.build);
-    add(asked.probe, in.probe);
+  if (request.method == join_method::equal) {
+    add(request.build, in.build);
+    add(request.probe, in.probe);
   } else {
     // References to columns are kept until they are read.
-    in.build.reserve(asked.build.size());
-    in.probe.reserve(asked.probe.size());
-    for (const std::string& name : asked.build)
+    in.build.reserve(request.build.size());
+    in.probe.reserve(request.probe.size());
+    for (const std::string& name : request.build)
       add_column(name, in.build);
-    for (const std::string& name : asked.probe)
+    for (const std::string& name : request.probe)
       add_column(name, in.probe);
   }
-  add(asked.build_by, in.build_by);
-  add(asked.probe_by, in.probe_by);
-  if (!asked.build_upper.empty()) add_column(asked.build_upper, in.build_upper);
-  if (!asked.probe_upper.empty()) add_column(asked.probe_upper, in.probe_upper);
-  if (!asked.values.empty()) reading.add(asked.values, in.values.emplace());
-  if (!columns.empty()) in.columns = add_columns(reading, asked, columns);
+  add(request.build_by, in.build_by);
+  add(request.probe_by, in.probe_by);
+  if (!request.build_upper.empty()) add_column(request.build_upper, in.build_upper);
+  if (!request.probe_upper.empty()) add_column(request.probe_upper, in.probe_upper);
+  if (!request.values.empty()) reading.add(request.values, in.values.emplace());
+  if (!columns.empty()) in.columns = add_columns(reading, request, columns);
   reading.read();
 
-  check_duration(asked, in.build.front());
-  check_rows("build", asked.table(true), in.build, in.build_by, in.build_upper,
+  check_duration(request, in.build.front());
+  check_rows("build", request.table(true), in.build, in.build_by, in.build_upper,
              in.values ? &*in.values : nullptr);
-  check_rows("probe", asked.table(false), in.probe, in.probe_by, in.probe_upper);
-  for (std::size_t i = 0; i < asked.build.size() && in.build_upper.empty(); ++i) {
-    make_alike({"probe keys", asked.probe[i], in.probe[i]},
-               {"build keys", asked.build[i], in.build[i]});
+  check_rows("probe", request.table(false), in.probe, in.probe_by, in.probe_upper);
+  for (std::size_t i = 0; i < request.build.size() && in.build_upper.empty(); ++i) {
+    make_alike({"probe keys", request.probe[i], in.probe[i]},
+               {"build keys", request.build[i], in.build[i]});
   }
-  if (!in.build_upper.empty()) make_ends_alike(asked, in);
-  for (std::size_t i = 0; i < asked.build_by.size(); ++i) {
-    make_alike({"probe keys", asked.probe_by[i], in.probe_by[i]},
-               {"build keys", asked.build_by[i], in.build_by[i]});
+  if (!in.build_upper.empty()) make_ends_alike(request, in);
+  for (std::size_t i = 0; i < request.build_by.size(); ++i) {
+    make_alike({"probe keys", request.probe_by[i], in.probe_by[i]},
+               {"build keys", request.build_by[i], in.build_by[i]});
   }
   return in;
 }

@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "apps/cli/batches.hpp"
-#include "files/csv_lines.hpp"
-#include "files/wall_clock.hpp"
+#include "io/csv_lines.hpp"
+#include "io/wall_clock.hpp"
 #include "raydex/index.hpp"
 
 namespace raydex::cli {
@@ -20,18 +20,18 @@ namespace {
 // Rows of the join that are in the backend's memory at a time.
 constexpr std::uint64_t stretch_size = std::uint64_t{1} << 22;
 
-join_side side_of(const join_request& asked, const join_inputs& in) {
-  if (asked.side) return *asked.side;
+join_side side_of(const join_request& request, const join_inputs& in) {
+  if (request.side) return *request.side;
   return in.probe_rows() < in.build_rows() ? join_side::probe : join_side::build;
 }
 
 }  // namespace
 
-joining::joining(const session& on, const join_request& asked, const join_inputs& in)
+joining::joining(const session& on, const join_request& request, const join_inputs& in)
     : on_(on),
-      asked_(asked),
+      asked_(request),
       in_(in),
-      side_(side_of(asked, in)),
+      side_(side_of(request, in)),
       build_memory_(context(on).memory),
       lookup_memory_(context(on).memory),
       builds_{build_memory_, context(on).stream},

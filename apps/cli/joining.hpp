@@ -13,7 +13,7 @@
 #include "apps/cli/join_arguments.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
-#include "files/progress.hpp"
+#include "io/progress.hpp"
 #include "raydex/join.hpp"
 #include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
@@ -29,7 +29,7 @@ using row_taker = std::function<void(std::span<const std::uint64_t> probe_rows,
 class joining {
  public:
   // Builds the indexed side.
-  joining(const session& on, const join_request& asked, const join_inputs& in);
+  joining(const session& on, const join_request& request, const join_inputs& in);
 
   // Looks all rows of the other side up.
   void match(progress& bar);

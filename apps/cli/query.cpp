@@ -19,14 +19,14 @@
 #include "apps/cli/build_arguments.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
-#include "files/backend_choice.hpp"
-#include "files/column_writer.hpp"
-#include "files/npz.hpp"
-#include "files/output_file.hpp"
-#include "files/progress.hpp"
-#include "files/read.hpp"
-#include "files/speed_cache.hpp"
-#include "files/wall_clock.hpp"
+#include "io/backend_choice.hpp"
+#include "io/column_writer.hpp"
+#include "io/npz.hpp"
+#include "io/output_file.hpp"
+#include "io/progress.hpp"
+#include "io/read.hpp"
+#include "io/speed_cache.hpp"
+#include "io/wall_clock.hpp"
 #include "raydex/aggregate.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/error.hpp"
@@ -41,7 +41,7 @@ namespace {
 // Rows that `auto` supposes a range to match: few, where structures differ most.
 constexpr std::uint64_t typical_range_hits = 16;
 
-// The command line as given; a file that is not given is empty.
+// The command line as it is; a file that it does not name is empty.
 struct query_arguments : build_arguments {
   std::string keys, row_ids, points, ranges, result, values;
   std::string insert, insert_rows, erase, erase_rows;

@@ -13,7 +13,7 @@
 
 namespace raydex::cli {
 
-// What a query asked for.
+// A query, for its report.
 struct query_facts {
   std::string result;
   std::uint64_t probes = 0;
@@ -31,7 +31,7 @@ struct query_costs {
   std::optional<std::uint64_t> repairs{};            // lookups that rays did not answer rightly
 };
 
-// What a join asked for, and what came of it.
+// A join and its outcome, for its report.
 struct join_facts {
   std::string kind;
   std::string side;  // the table that is indexed

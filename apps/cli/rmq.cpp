@@ -20,13 +20,13 @@
 #include "apps/cli/build_arguments.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
-#include "files/backend_choice.hpp"
-#include "files/column_writer.hpp"
-#include "files/known_words.hpp"
-#include "files/output_file.hpp"
-#include "files/progress.hpp"
-#include "files/read.hpp"
-#include "files/wall_clock.hpp"
+#include "io/backend_choice.hpp"
+#include "io/column_writer.hpp"
+#include "io/known_words.hpp"
+#include "io/output_file.hpp"
+#include "io/progress.hpp"
+#include "io/read.hpp"
+#include "io/wall_clock.hpp"
 #include "raydex/error.hpp"
 #include "raydex/repairs.hpp"
 #include "raydex/rmq.hpp"
@@ -36,7 +36,7 @@ namespace raydex::cli {
 
 namespace {
 
-// The command line as given; a file that is not given is empty.
+// The command line as it is; a file that it does not name is empty.
 struct rmq_arguments : build_arguments {
   std::string values, ranges, result, set, set_values;
   bool check = false;

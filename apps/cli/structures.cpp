@@ -12,8 +12,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "files/known_words.hpp"
-#include "files/output_file.hpp"
+#include "io/known_words.hpp"
+#include "io/output_file.hpp"
 #include "lab/json_option.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "files/backend_choice.hpp"
-#include "files/output_file.hpp"
-#include "files/progress.hpp"
-#include "files/speed_cache.hpp"
+#include "io/backend_choice.hpp"
+#include "io/output_file.hpp"
+#include "io/progress.hpp"
+#include "io/speed_cache.hpp"
 #include "lab/lookups/tune.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"

@@ -19,8 +19,8 @@
 
 #include "apps/demo/plain_scan.hpp"
 #include "apps/demo/resident_column.hpp"
-#include "files/program.hpp"
-#include "files/read.hpp"
+#include "io/program.hpp"
+#include "io/read.hpp"
 #include "raydex/raydex.hpp"
 
 namespace raydex::demo {
@@ -110,11 +110,11 @@ class indexed_column {
   // Sum: what its sums are.
   template <class Value, class Sum>
   std::vector<Sum> sum(const question<Key>& query, const io::host_column& values) {
-    const resident_column there(on_, values);
+    const resident_column resident(on_, values);
     return ask<Sum>(
         query, "sum",
         [&](const probes& batch, buffer<Sum>& out) {
-          index_->sum(on_, batch, there.view(), std::span(out.data(), out.size()));
+          index_->sum(on_, batch, resident.view(), std::span(out.data(), out.size()));
         },
         [&](const std::vector<std::uint32_t>& rows) {
           return std::accumulate(rows.begin(), rows.end(), Sum{0}, [&](Sum sum, std::uint32_t row) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "files/host_column.hpp"
+#include "io/host_column.hpp"
 
 namespace raydex::demo {
 
@@ -22,7 +22,7 @@ const T* cells(const io::host_column& column) {
   return reinterpret_cast<const T*>(column.cells.get());
 }
 
-// What is asked: points, or the ranges from `lower` to `upper`, both included.
+// The probes: points, or the ranges from `lower` to `upper`, both included.
 template <class Key>
 struct question {
   const char* text;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "files/host_column.hpp"
+#include "io/host_column.hpp"
 #include "raydex/raydex.hpp"
 
 namespace raydex::demo {

@@ -6,7 +6,7 @@
 
 #include <cctype>
 
-#include "files/input_file.hpp"
+#include "io/input_file.hpp"
 #include "raydex/error.hpp"
 
 namespace raydex::examples {

@@ -21,10 +21,10 @@
 #include "examples/longest_common_extension/common_extensions.hpp"
 #include "examples/longest_common_extension/fasta.hpp"
 #include "examples/longest_common_extension/suffixes.hpp"
-#include "files/file_arguments.hpp"
-#include "files/npy.hpp"
-#include "files/output_file.hpp"
-#include "files/program.hpp"
+#include "io/file_arguments.hpp"
+#include "io/npy.hpp"
+#include "io/output_file.hpp"
+#include "io/program.hpp"
 #include "raydex/raydex.hpp"
 
 namespace raydex::examples {

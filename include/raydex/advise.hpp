@@ -81,7 +81,7 @@ RAYDEX_EXPORT advice advise(const use_case& use,
 /// Any `memory_limit` but 0 asks for the least memory; how much it is does not count. The paper
 /// gives no number of hits up to which ranges are small; all count as small here.
 ///
-/// @param use the use case; `where`, `sorted_probes` and `span` are not asked: the tree is of
+/// @param use the use case; `where`, `sorted_probes` and `span` do not count: the tree is of
 ///        GPUs, any probes and any keys
 /// @param l2_bytes the L2 of the GPU, in bytes
 ///

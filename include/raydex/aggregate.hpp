@@ -136,7 +136,7 @@ class RAYDEX_EXPORT aggregate {
   void measure() noexcept;
 
   aggregate_info info_;        ///< what `info` returns
-  aggregate_options options_;  ///< what was asked for
+  aggregate_options options_;  ///< as the build had them
 
  private:
   void check(const context& on, const probes& batch, std::uint64_t out_size) const;

@@ -9,7 +9,7 @@
 
 #include "raydex/core/lookups/btree.hpp"
 #include "raydex/index.hpp"
-#include "raydex/schedule.hpp"
+#include "raydex/options.hpp"
 
 namespace raydex {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Backends, structures and what each can do, asked at run time.
+/// Backends, structures and what each can do, known at run time.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ RAYDEX_EXPORT std::string why_unavailable(backend where);
 
 /// What one structure can do on one backend.
 struct capability {
-  std::string structure;       ///< its name, as given to `build`
+  std::string structure;       ///< its name, as `build` takes it
   backend where;               ///< the backend
   bool available;              ///< whether the backend is usable on this machine
   std::string reason;          ///< why not, and how to get it; empty if available
@@ -48,11 +48,11 @@ struct capability {
 /// All structures on all backends that this build of raydex knows, available or not.
 RAYDEX_EXPORT std::vector<capability> capabilities();
 
-/// An option of a structure, as it is given by name.
+/// An option of a structure by its name.
 struct option_info {
   std::string name;          ///< its name
   std::string values;        ///< what is legal: words and ranges of numbers, with `|` between them
-  std::string usual;         ///< its value where it is not given; empty where the structure chooses
+  std::string usual;         ///< its default value; empty if the structure chooses
   std::string meaning;       ///< what it says
   std::string with;          ///< the option and value that it belongs to, as `name=value`; or empty
   bool of_a_paper;           ///< whether only an experiment of a paper asks for it

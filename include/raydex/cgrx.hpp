@@ -9,15 +9,15 @@
 
 #include "raydex/core/rays/cgrx.hpp"
 #include "raydex/index.hpp"
+#include "raydex/options.hpp"
 #include "raydex/rx.hpp"
-#include "raydex/schedule.hpp"
 
 namespace raydex {
 
 /// How the representatives of a part become places of its scene.
 enum class cgrx_mapping : std::uint8_t {
   fit,  ///< the range from the smallest to the largest one, divided into a row of places, up to 64
-        ///< for each; those at the same place are told apart by their keys
+        ///< for each; their keys tell those at the same place apart
   bits  ///< the bits of the key for x, y and z (cgRX paper, section 5.2)
 };
 
@@ -36,15 +36,15 @@ struct cgrx_options {
                       ///< even number, `bucket` at least; 0: a sorted column
   cgrx_layout layout = cgrx_layout::column;      ///< without nodes; where it is not `column`, edits
                                                  ///< copy all to columns and back
-  std::optional<core::bucket_scene> scene = {};  ///< what stands for a bucket; not given: spans,
+  std::optional<core::bucket_scene> scene = {};  ///< what stands for a bucket; by default spans,
                                                  ///< with `fit`
   cgrx_mapping mapping = cgrx_mapping::fit;      ///< how representatives become places
   rx_bits bits = {};                             ///< for `mapping=bits`
-  std::optional<rx_scale> scale = {};            ///< for `mapping=bits`: long steps; not given:
+  std::optional<rx_scale> scale = {};            ///< for `mapping=bits`: long steps; by default
                                                  ///< 15/21, as far as `bits` leave room; the
                                                  ///< paper's are 15/25
   std::optional<core::bucket_search> search = {};  ///< how a bucket is searched (3.4), nodes by
-                                                   ///< halves or linearly; not given: from 64
+                                                   ///< halves or linearly; by default from 64
                                                    ///< entries on `interpolated`
   scanning scan = scanning::multi;       ///< as for `sorted_array`; on `cpu` it changes nothing
   std::optional<bool> compact = {};      ///< as for `rx`
@@ -74,10 +74,10 @@ struct cgrx_options {
 /// *Edits*: the sort of the batch, and then without `node` one pass over all entries, which are
 /// merged with it into a column beside the old one; with `node` a pass over the nodes that it is
 /// for, and a search of the batch for each bucket. Nodes are split and merged where they are; new
-/// ones come a quarter of the first ones at a time, and no node is given back before a rebuild. The
-/// scene stays until a rebuild, which reads and writes all entries, but does not sort. Copies of
-/// one key count as a large bucket only once a sixteenth of the entries was inserted since the last
-/// one. Rebuilds included, memory is at most about twice that of a new index.
+/// ones come a quarter of the first ones at a time, and no memory of nodes is freed before a
+/// rebuild. The scene stays until a rebuild, which reads and writes all entries, but does not sort.
+/// Copies of one key count as a large bucket only once a sixteenth of the entries was inserted
+/// since the last one. Rebuilds included, memory is at most about twice that of a new index.
 class RAYDEX_EXPORT cgrx : public index {
  public:
   ~cgrx() override;

@@ -10,7 +10,7 @@
 
 #include "raydex/core/lookups/direct.hpp"
 #include "raydex/index.hpp"
-#include "raydex/schedule.hpp"
+#include "raydex/options.hpp"
 
 namespace raydex {
 

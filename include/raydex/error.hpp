@@ -50,7 +50,7 @@ class RAYDEX_EXPORT out_of_memory : public error {
   /// not known.
   out_of_memory(std::size_t asked, std::size_t free);
   ~out_of_memory() override;
-  /// Bytes that were asked for; 0 where it is not known.
+  /// The bytes that the call needed; 0 if it is not known.
   std::size_t asked() const noexcept { return asked_; }
   /// Bytes that were free then, as far as the system tells; 0 where it does not.
   std::size_t free() const noexcept { return free_; }

@@ -9,8 +9,7 @@
 
 #include "raydex/core/lookups/eytzinger.hpp"
 #include "raydex/index.hpp"
-#include "raydex/layout.hpp"
-#include "raydex/schedule.hpp"
+#include "raydex/options.hpp"
 
 namespace raydex {
 

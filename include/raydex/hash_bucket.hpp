@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "raydex/core/lookups/hash_bucket.hpp"
-#include "raydex/hash_options.hpp"
 #include "raydex/index.hpp"
+#include "raydex/options.hpp"
 
 namespace raydex {
 
@@ -26,9 +26,9 @@ struct hash_bucket_options {
 /// A hash table with chaining: buckets of nodes that are linked, in one slab of memory. A node is
 /// 128 bytes: 15 entries of 32-bit keys, or 10 of 64-bit keys, and a link (SlabHash: Ashkiani,
 /// Farach-Colton and Owens, "A dynamic hash table for the GPU", 2018; "HT (buckets)" of the
-/// lightweight paper, section 5.1). As `hash_open` it holds keys by a hash from which they could be
-/// told again, each once, with a list of its rows where keys repeat. Compared with that, insertions
-/// make no lookup slower than its own bucket asks for, and the table need not be made anew until it
+/// lightweight paper, section 5.1). Like `hash_open` it holds keys by a hash that can be inverted,
+/// each once, with a list of its rows if keys repeat. Compared with that, insertions
+/// slow down lookups in their own bucket alone, and the table need not be made anew until it
 /// has twice its keys; lookups read 128 bytes where those of `hash_open` read 64. Hash functions
 /// are chosen as there: a build or an edit that finds a chain longer than in one of 10^9 tables
 /// takes another one.

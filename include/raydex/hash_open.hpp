@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "raydex/core/lookups/hash_open.hpp"
-#include "raydex/hash_options.hpp"
 #include "raydex/index.hpp"
+#include "raydex/options.hpp"
 
 namespace raydex {
 
@@ -25,8 +25,8 @@ struct hash_open_options {
 };
 
 /// A hash table with open addressing. Buckets are cache lines of 8 entries with 32-bit keys and row
-/// ids, 5 where one of the two has 64 bits, 4 where both have. The table holds keys by a hash from
-/// which they could be told again, so that no key is reserved. Where keys repeat, each is in the
+/// ids, 5 where one of the two has 64 bits, 4 where both have. The table holds keys by a hash that
+/// can be inverted, so that no key is reserved. If keys repeat, each is in the
 /// table once, with its smallest row id and the place of all its rows in a list: a key of half of
 /// all rows takes no longer than others to find. Each table draws a hash function of its own, so
 /// that whoever chooses keys cannot choose which share a bucket. Where entries lie further from

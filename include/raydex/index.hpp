@@ -90,7 +90,7 @@ struct index_info {
   row_id_type row_ids;    ///< type of its row ids
   std::uint64_t n;        ///< rows of the column
   std::uint64_t entries;  ///< rows that are not missing
-  /// The largest row id that it was given, of missing keys and of erased entries, too; 0 without
+  /// The largest row id that it ever had, of missing keys and of erased entries, too; 0 without
   /// any.
   std::uint64_t max_row_id;
   std::string options;             ///< the options in force, as `name=value` separated by spaces
@@ -216,24 +216,24 @@ class RAYDEX_EXPORT index {
   /// Answers `count`.
   virtual void do_count(const context& on, const probes& batch, std::uint64_t* out) const = 0;
   /// Answers both kinds of `sum`.
-  virtual void do_sum(const context& on, const probes& batch, const sum_request& what) const = 0;
+  virtual void do_sum(const context& on, const probes& batch, const sum_request& wanted) const = 0;
   /// Answers `offsets`.
   virtual void do_offsets(const context& on, const probes& batch, std::uint64_t* out) const = 0;
   /// Answers `rows`.
   virtual void do_rows(const context& on, const probes& batch, const std::uint64_t* offsets,
                        void* out) const = 0;
-  /// Answers `rows` where no offsets are given. By default by those above.
+  /// Answers `rows` without offsets. By default by those above.
   virtual matches do_matches(const context& on, const probes& batch) const;
   /// Throws `unsupported` for probes of a kind that the structure does not answer. By default, none
   /// are.
   virtual void check_kind(const probes& batch) const;
   /// Throws `unsupported` if the structure does not know the order of its keys, which `what`, an
   /// operation, needs. By default it throws.
-  virtual void check_ranks(const char* what) const;
+  virtual void check_ranks(const char* call) const;
   /// Answers `rank`, or `rank_right` if `past` equal keys. By default, throws `unsupported`.
   virtual void do_rank(const context& on, const probes& batch, bool past, std::uint64_t* out) const;
-  /// Answers `predecessor`, or else `successor`; the former with the largest row id of the key, if
-  /// `last`. By default, throws `unsupported`.
+  /// Answers `predecessor`, or else `successor`; `predecessor` with the largest row id of the key,
+  /// if `last`. By default, throws `unsupported`.
   virtual void do_closest(const context& on, const probes& batch, bool before, closeness which,
                           bool last, void* out) const;
   /// Does `edit`. By default, throws `unsupported`.
@@ -261,7 +261,7 @@ class RAYDEX_EXPORT index {
   /// Fills in the byte counts once the build's scratch is freed.
   void measure() noexcept;
 
-  /// To be told before its entries change in another way than by `edit`.
+  /// To be called before its entries change in another way than by `edit`.
   void count_change() noexcept { ++changes_; }
 
   /// What `info` returns.
@@ -285,7 +285,7 @@ class RAYDEX_EXPORT index {
   std::uint64_t changes_ = 0;
 };
 
-/// Options by name, as given on a command line.
+/// Options by name, as on a command line.
 using option_map = std::map<std::string, std::string, std::less<>>;
 
 /// Builds an index over `keys`.

@@ -35,10 +35,10 @@ struct progress {
 /// 100 ms or so, more where some probes match so many rows that they take that long, and before
 /// Embree builds a tree, since it touches its memory in one go: 30 to 80 ns a key of `rx` on two
 /// cores. On `cuda` and `optix` they ask when they launch the next kernel, and waiting for what is
-/// queued is not ended. A thread may have one within another; the inner one is asked.
+/// queued is not ended. A thread may have one within another; then the inner one counts.
 class RAYDEX_EXPORT interruptible {
  public:
-  /// `stop`: whether to stop; must not throw. Once it has said so it is asked no more.
+  /// `stop`: whether to stop; must not throw. It is not called again once it has said so.
   explicit interruptible(std::function<bool(const progress&)> stop,
                          std::chrono::milliseconds pause = std::chrono::milliseconds(50));
   ~interruptible();

@@ -17,12 +17,12 @@
 
 namespace raydex {
 
-/// Intervals of integers, asked for the summed length of what they share with each interval of a
+/// Intervals of integers that answer the summed length of what they share with each interval of a
 /// batch, in a time that does not depend on how many these are.
 ///
 /// The length of an interval is its upper end less its lower one, whether these belong to it or
 /// not: half-open intervals of whole numbers have as many as that, closed ones one more each.
-/// Several intervals of the build side that have a stretch in common count it once each.
+/// Several intervals of the build side that overlap each other count what they share once each.
 ///
 /// *Method*: what ends or begins before a place has a count and a sum, which a rank in the order of
 /// lower ends, one in that of upper ends, and prefix sums over both tell; four ranks are an answer.

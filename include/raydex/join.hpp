@@ -119,7 +119,7 @@ struct gather_maps {
 /// Rows are in the order of the probe rows; those of one probe row are ordered by build key, then
 /// by build row, where the structure is ordered, by build row where it is not. After them, in right
 /// and full joins, come the build rows without a match, in their order; also those whose key is
-/// missing. Any slice of them can be asked for, so that a join larger than memory is written in
+/// missing. You can take any slice of them, so that a join larger than memory is written in
 /// parts.
 ///
 /// *Memory*: for a probe row 4 bytes where no two build keys are equal, else, and for ranges, 8;
@@ -201,7 +201,7 @@ struct join_info {
   std::uint64_t resident_bytes;  ///< bytes held, of the index, too, if it is its own; measured
 };
 
-/// The build side of joins: an index over the keys of a table, asked any number of times by batches
+/// The build side of joins: an index over the keys of a table, which answers any number of batches
 /// of probe rows.
 ///
 /// Keys of one column are indexed as they are. Those of several columns are laid side by side, the
@@ -270,7 +270,7 @@ class RAYDEX_EXPORT join {
     std::optional<comparison> how = {};         ///< a comparison
   };
   /// Answers all kinds of `match`.
-  virtual std::unique_ptr<joined> do_match(const context& on, const request& what) const = 0;
+  virtual std::unique_ptr<joined> do_match(const context& on, const request& wanted) const = 0;
   /// The formats of the key's columns; nothing for strings.
   virtual const std::vector<std::optional<key_format>>& formats() const = 0;
 
@@ -280,7 +280,7 @@ class RAYDEX_EXPORT join {
   std::unique_ptr<joined> match_probes(const context& on, const probes& batch,
                                        join_kind kind) const;
   void check_one_column(const column& probe) const;
-  std::unique_ptr<joined> checked_match(const context& on, const request& what) const;
+  std::unique_ptr<joined> checked_match(const context& on, const request& wanted) const;
 };
 
 /// Builds the build side of joins over the columns of a key.
@@ -316,7 +316,7 @@ RAYDEX_EXPORT join_rows join_tables(backend where, const context& on, const key_
                                     join_side side = join_side::automatic,
                                     const join_options& options = {});
 
-/// How an as-of join looks for the build rows of a probe. At most one of the tolerances is given.
+/// How an as-of join looks for the build rows of a probe. At most one of the tolerances is set.
 struct asof_options {
   asof_direction direction = asof_direction::backward;  ///< on which side
   closeness which = closeness::or_equal;                ///< whether a row of the same time is taken
@@ -377,7 +377,7 @@ class RAYDEX_EXPORT asof_join {
 
   /// The same as rows of a join, in the order of the probe rows, then by closeness. `kind` is
   /// inner, left, semi or anti. Synchronises. What it returns holds a row id for each neighbour
-  /// that is asked for, and two more for each probe row. Throws `unsupported` from 2^32 - 1 such
+  /// that you ask for, and two more for each probe row. Throws `unsupported` from 2^32 - 1 such
   /// neighbours on, if the build side has fewer rows.
   std::unique_ptr<joined> match(const context& on, const column& times, const key_parts& by,
                                 const asof_options& how, join_kind kind) const;

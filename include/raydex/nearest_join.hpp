@@ -37,7 +37,7 @@ struct nearest_options {
 /// a probe: four searches, two reads of a row and its ends for each interval taken before or behind
 /// it, and two for each bit of the number of intervals for each of those at a distance of 0.
 /// *Memory* an interval: three times that of a `range_join`, and 4.6 bytes; the matrix as of
-/// `interval_join`, if those at a distance of 0 are asked for.
+/// `interval_join`, if those at a distance of 0 count.
 ///
 /// Intervals that end before they begin match nothing, on either side, nor do those with a missing
 /// end or key. The columns of ends and of `by` must outlive the build side. *Streams, threads,

@@ -66,7 +66,7 @@ class RAYDEX_EXPORT range_join {
     std::optional<comparison> how = {};         ///< a comparison
   };
   /// Answers all kinds of `match`.
-  virtual std::unique_ptr<joined> do_match(const context& on, const request& what) const = 0;
+  virtual std::unique_ptr<joined> do_match(const context& on, const request& wanted) const = 0;
   join_info info_;  ///< what `info` returns
 
  private:
@@ -97,9 +97,9 @@ enum class matches_taken : std::uint8_t {
   first  ///< the first one in the order of rows, at the cost of one
 };
 
-/// Intervals of keys, asked which of them contain a point, or how they lie to other intervals.
+/// Intervals of keys: which of them contain a point, and how they lie to other intervals.
 ///
-/// *Method*: two orders of the intervals, by lower and by upper end. What is asked for are the
+/// *Method*: two orders of the intervals, by lower and by upper end. The matches are the
 /// first ones of an order, as many as one rank tells, whose rank in the other order is not below a
 /// second rank. For points and overlaps two ranks tell how many these are, unless some interval has
 /// equal ends that are open. For others, and to divide the many matches of one probe among threads,
@@ -176,7 +176,7 @@ class RAYDEX_EXPORT inequality_join {
 
   /// What it holds.
   const join_info& info() const noexcept { return info_; }
-  /// Joins probe rows with the build rows whose values compare with theirs as asked.
+  /// Joins probe rows with the build rows whose values compare with theirs in both ways.
   std::unique_ptr<joined> match(const context& on, const column& first, const column& second,
                                 const key_parts& by, join_kind kind) const;
 

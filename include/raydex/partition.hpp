@@ -9,7 +9,6 @@
 
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
-#include "raydex/core/partitions/piece_answer.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/memory.hpp"
@@ -35,6 +34,13 @@ inline constexpr std::uint64_t most_shards = 1024;
 RAYDEX_EXPORT void choose_splitters(backend where, const context& on, const column& sample,
                                     const value_span& out);
 
+/// How the answers of a probe's pieces are put together.
+enum class piece_answer : std::uint8_t {
+  replace,  ///< the answer of a point's piece is the point's; for points only
+  sum,      ///< added to what is there
+  minimum   ///< the smaller one of it and what is there; of row ids, `not_found` is the largest
+};
+
 /// Where the pieces of a batch are written, those of one shard next to each other, in the order of
 /// the shards, and in the order of the probes in each.
 struct piece_span {
@@ -49,7 +55,7 @@ struct piece_span {
 /// A point goes to its owner, a range to each shard that may hold keys of it: a *piece* each.
 /// Missing probes and empty ranges have none.
 ///
-/// *Cost*: two passes over the probes, and the second writes; for points of 4 bytes with
+/// *Cost*: two passes over the probes; the second writes; for points of 4 bytes with
 /// 32-bit numbers 16 bytes of traffic each. *Memory*: 8 bytes for each shard and each chunk of
 /// probes. A chunk has 256 of them or more, so that there are 16384 chunks at most; of points on a
 /// GPU it has 4096, and 16384 with 256 shards or more. *Streams, threads*: as for `index`.
@@ -99,7 +105,7 @@ class RAYDEX_EXPORT partition {
 /// Divides a batch among shards.
 ///
 /// @param where the backend
-/// @param on memory and a stream; both must outlive the result
+/// @param on memory and a stream, which must both outlive the result
 /// @param batch points or ranges
 /// @param splitters one less than there are shards, of the probes' format, ascending, none missing;
 ///        in memory of the backend; read by this call only

@@ -16,14 +16,13 @@
 #include "raydex/eytzinger.hpp"                // IWYU pragma: export
 #include "raydex/hash_bucket.hpp"              // IWYU pragma: export
 #include "raydex/hash_open.hpp"                // IWYU pragma: export
-#include "raydex/hash_options.hpp"             // IWYU pragma: export
 #include "raydex/index.hpp"                    // IWYU pragma: export
 #include "raydex/interruptible.hpp"            // IWYU pragma: export
 #include "raydex/interval_coverage.hpp"        // IWYU pragma: export
 #include "raydex/join.hpp"                     // IWYU pragma: export
-#include "raydex/layout.hpp"                   // IWYU pragma: export
 #include "raydex/memory.hpp"                   // IWYU pragma: export
 #include "raydex/nearest_join.hpp"             // IWYU pragma: export
+#include "raydex/options.hpp"                  // IWYU pragma: export
 #include "raydex/order_join.hpp"               // IWYU pragma: export
 #include "raydex/partition.hpp"                // IWYU pragma: export
 #include "raydex/pivot_tree.hpp"               // IWYU pragma: export
@@ -35,9 +34,7 @@
 #include "raydex/rmq_lca.hpp"                  // IWYU pragma: export
 #include "raydex/rmq_rx.hpp"                   // IWYU pragma: export
 #include "raydex/rmq_scan.hpp"                 // IWYU pragma: export
-#include "raydex/rmq_view.hpp"                 // IWYU pragma: export
 #include "raydex/rx.hpp"                       // IWYU pragma: export
-#include "raydex/schedule.hpp"                 // IWYU pragma: export
 #include "raydex/search_sorted.hpp"            // IWYU pragma: export
 #include "raydex/session.hpp"                  // IWYU pragma: export
 #include "raydex/sorted_array.hpp"             // IWYU pragma: export

@@ -25,8 +25,8 @@ class RAYDEX_EXPORT counts_repairs {
 /// design do not count, such as ranges of too many rays, nor, of `rx`, those without matches.
 /// Synchronises. Queries must not run at the same time. Throws `cuda_error`.
 template <class Structure>
-std::uint64_t repairs(const Structure& of, stream_t stream) {
-  const auto* const counting = dynamic_cast<const counts_repairs*>(&of);
+std::uint64_t repairs(const Structure& structure, stream_t stream) {
+  const auto* const counting = dynamic_cast<const counts_repairs*>(&structure);
   return counting == nullptr ? 0 : counting->do_repairs(stream);
 }
 

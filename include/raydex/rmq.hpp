@@ -4,6 +4,7 @@
 /// array, or where it is.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@
 
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
+#include "raydex/core/config.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/memory.hpp"
@@ -28,7 +30,7 @@ enum class rmq_ties : std::uint8_t {
   rightmost  ///< the largest
 };
 
-/// Which value of a range is asked for.
+/// Which value of a range counts.
 enum class rmq_extreme : std::uint8_t {
   minimum,  ///< the smallest
   maximum   ///< the largest; NaN, where there is one
@@ -69,7 +71,7 @@ struct rmq_info {
 };
 
 /// Answers batches of range-minimum queries over an array, or of range-maximum queries where the
-/// build was told `extreme=maximum`. What is said of minima holds for maxima in the opposite order.
+/// build had `extreme=maximum`. What is said of minima holds for maxima in the opposite order.
 ///
 /// The array stays where it is: it is read by the build and by queries, and must outlive the
 /// structure. Its values are ordered as keys are: -0.0 equals 0.0, NaN comes after everything and
@@ -77,7 +79,7 @@ struct rmq_info {
 ///
 /// *Ranges* are `ranges(lower, upper)` of positions, both ends included, counted from 0; columns of
 /// uint32, uint64, int32 or int64. A range is cut to the array on both sides: of 3 values, [-4, 1]
-/// has the first two and [1, 9] the last two. If nothing is left of a range it has no minimum, nor
+/// has the first two and [1, 9] the last two. A range that has nothing left has no minimum, nor
 /// one whose lower end is greater than the upper one, such as [0, -1], or one that is missing: its
 /// value is the last one in the order (NaN, or the largest of the type; of maxima NaN, or the
 /// smallest of the type), its position `no_position`. `check` refuses ranges that are not wholly in
@@ -110,13 +112,13 @@ class RAYDEX_EXPORT rmq {
   void maximum(const context& on, const probes& ranges, const value_span& out) const;
 
   /// Writes where each range has its smallest value, or the largest one if it was built for these;
-  /// of equal ones the leftmost or rightmost, as the build was told.
+  /// of equal ones the leftmost or rightmost, as `ties` says.
   void position(const context& on, const probes& ranges, std::span<std::uint64_t> out) const;
 
-  /// Refuses ranges whose lower end is greater than the upper one, or whose ends are not both in
-  /// the array: throws `invalid_argument`, which names the first of them and its ends.
-  /// Missing ones are legal. Of a part of a longer batch, `first` is the number of its first range
-  /// there. Synchronises.
+  /// Refuses ranges whose lower end is greater than the upper one, or that has an end which is not
+  /// in the array, on either side: throws `invalid_argument`, which names the first of them and its
+  /// ends. Missing ones are legal. Of a part of a longer batch, `first` is the number of its first
+  /// range there. Synchronises.
   void check(const context& on, const probes& ranges, std::uint64_t first = 0) const;
 
   /// Takes in values of the array that have changed, at these positions (uint32, uint64, int32 or
@@ -148,7 +150,7 @@ class RAYDEX_EXPORT rmq {
   virtual void do_refresh(stream_t stream, const column& positions);
   /// @}
 
-  /// Checks the types of values and places that a view is asked for, and that it is of minima.
+  /// Checks the types of values and places of a view, and that it is of minima.
   void check_view(key_format value, std::size_t place_bytes) const;
 
   /// The counted resource: an implementation's memory comes from here.
@@ -162,7 +164,7 @@ class RAYDEX_EXPORT rmq {
 
  private:
   void check_batch(const context& on, const probes& ranges, std::uint64_t out_size) const;
-  void values(rmq_extreme asked, const context& on, const probes& ranges,
+  void values(rmq_extreme wanted, const context& on, const probes& ranges,
               const value_span& out) const;
 
   tracking_resource memory_;
@@ -170,7 +172,7 @@ class RAYDEX_EXPORT rmq {
 
 /// What one structure for minima can do on one backend.
 struct rmq_capability {
-  std::string structure;         ///< its name, as given to `build_rmq`
+  std::string structure;         ///< its name, as `build_rmq` takes it
   backend where;                 ///< the backend
   bool available;                ///< whether the backend is usable on this machine
   std::string reason;            ///< why not, and how to get it; empty if available
@@ -195,5 +197,39 @@ RAYDEX_EXPORT std::vector<rmq_capability> rmq_capabilities();
 RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where,
                                              const context& on, const column& values,
                                              const option_map& options = {});
+
+/// A structure for minima as the user's own code asks it, inside a kernel on `cuda`. It is
+/// trivially copyable, and stays valid as long as the structure.
+///
+/// Ranges have positions of the array at both ends, counted from 0, the upper one not before the
+/// lower one and below `size()`; others are not allowed.
+///
+/// @tparam T of the array's values
+/// @tparam View the structure's own view, of core
+template <class T, class View>
+class rmq_view {
+ public:
+  /// What the structure answers by.
+  explicit rmq_view(const View& view) : view_(view) {}
+
+  /// Values in the array.
+  RAYDEX_HD std::uint64_t size() const { return view_.array.size(); }
+  /// The smallest value of a range; a zero is 0.0, never -0.0.
+  RAYDEX_HD T minimum(std::uint64_t lower, std::uint64_t upper) const {
+    return std::bit_cast<T>(view_.array.original(view_.minimum(place(lower), place(upper))));
+  }
+  /// Where it is; of equal ones the leftmost or rightmost, as `ties` says.
+  RAYDEX_HD std::uint64_t position(std::uint64_t lower, std::uint64_t upper) const {
+    return view_.find(place(lower), place(upper)).place - view_.array.first();
+  }
+
+ private:
+  using place_type = typename View::place_type;
+  RAYDEX_HD place_type place(std::uint64_t position) const {
+    return static_cast<place_type>(position + view_.array.first());
+  }
+
+  View view_;
+};
 
 }  // namespace raydex

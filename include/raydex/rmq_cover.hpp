@@ -7,7 +7,6 @@
 
 #include "raydex/core/minima/rmq_cover.hpp"
 #include "raydex/rmq.hpp"
-#include "raydex/rmq_view.hpp"
 
 namespace raydex {
 
@@ -21,7 +20,7 @@ enum class rmq_memory : std::uint8_t {
 struct rmq_cover_options {
   rmq_memory memory = rmq_memory::fast;  ///< beside the array; small arrays take some KiB more
   rmq_ties ties = rmq_ties::leftmost;    ///< of equal values, whose position counts
-  rmq_extreme extreme = rmq_extreme::minimum;  ///< what ranges are asked for
+  rmq_extreme extreme = rmq_extreme::minimum;  ///< which value of a range counts
 };
 
 /// Range minima from tables of covers, and from levels of block minima where these do not tell.

@@ -11,13 +11,12 @@
 
 #include "raydex/core/minima/rmq_hierarchy.hpp"
 #include "raydex/rmq.hpp"
-#include "raydex/rmq_view.hpp"
 
 namespace raydex {
 
 /// How the threads that answer a range read it (GPU-RMQ paper, section 4.2).
 enum class hierarchy_load : std::uint8_t {
-  automatic,  ///< `coalesced` where a group of several threads is asked for, otherwise `vector`
+  automatic,  ///< `coalesced` if a group has several threads, otherwise `vector`
   vector,     ///< one thread, 16 bytes at once
   coalesced   ///< a group of threads, adjacent ones adjacent values
 };
@@ -46,7 +45,7 @@ struct rmq_hierarchy_options {
   /// The last level is the first one with no more entries. By default two chunks: scanning these
   /// reads what a level above them would leave to read. For rays, 65536.
   std::optional<unsigned> cutoff = {};
-  /// How the last level is asked.
+  /// How the last level is searched.
   hierarchy_top top = hierarchy_top::automatic;
   /// How threads read.
   hierarchy_load load = hierarchy_load::automatic;
@@ -57,7 +56,7 @@ struct rmq_hierarchy_options {
   hierarchy_assign assign = hierarchy_assign::queue;
   /// Of equal values, whose position counts.
   rmq_ties ties = rmq_ties::leftmost;
-  /// What ranges are asked for.
+  /// Which value of a range counts.
   rmq_extreme extreme = rmq_extreme::minimum;
 };
 

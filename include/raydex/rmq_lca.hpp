@@ -12,7 +12,7 @@ namespace raydex {
 /// Options of `rmq_lca`; by name as `options_of` and `raydex structures rmq_lca` list them.
 struct rmq_lca_options {
   rmq_ties ties = rmq_ties::leftmost;          ///< of equal values, whose position counts
-  rmq_extreme extreme = rmq_extreme::minimum;  ///< what ranges are asked for
+  rmq_extreme extreme = rmq_extreme::minimum;  ///< which value of a range counts
 };
 
 /// Lowest common ancestors in the Cartesian tree of the array, in constant time by the in-label

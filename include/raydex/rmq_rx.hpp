@@ -14,7 +14,7 @@ namespace raydex {
 /// Options of `rmq_rx`; by name as `options_of` and `raydex structures rmq_rx` list them.
 struct rmq_rx_options {
   rmq_ties ties = rmq_ties::leftmost;          ///< of equal values, whose position counts
-  rmq_extreme extreme = rmq_extreme::minimum;  ///< what ranges are asked for
+  rmq_extreme extreme = rmq_extreme::minimum;  ///< which value of a range counts
   unsigned block = 1024;  ///< values, or minima of blocks, that one ray chooses from: a power of 2
                           ///< from 32 to 4096
   std::optional<bool> compact = {};  ///< as for `rx`
@@ -31,7 +31,7 @@ struct rmq_rx_options {
 /// range is not taken; the block is scanned then.
 ///
 /// *Cost*: build: about 2 ln(block) reads a value on random arrays, on any array at most
-/// 128 + block / 16; and what the engine does with the triangles. A range: at each of the
+/// 128 + block / 16; and what the engine does with the triangles. A range: at each of
 /// log(n) / log(block) levels a ray for either end that is within a block; 3 rays up to block^2
 /// values. *Memory*: large: about 112 bytes a value on `optix`, and 130 on `cpu`; on `optix` the
 /// build holds 36 bytes and the engine's scratch for each of up to 2^22 triangles besides. Any

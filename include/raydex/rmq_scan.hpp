@@ -12,7 +12,7 @@ namespace raydex {
 /// Options of `rmq_scan`; by name as `options_of` and `raydex structures rmq_scan` list them.
 struct rmq_scan_options {
   rmq_ties ties = rmq_ties::leftmost;          ///< of equal values, whose position counts
-  rmq_extreme extreme = rmq_extreme::minimum;  ///< what ranges are asked for
+  rmq_extreme extreme = rmq_extreme::minimum;  ///< which value of a range counts
 };
 
 /// A full scan: a thread reads all values of a range (GPU-RMQ paper, section 5.2). What the others

@@ -90,7 +90,7 @@ struct rx_bits {
 struct rx_options {
   rx_mode mode = rx_mode::grid;        ///< how keys become coordinates
   rx_bits bits = {};                   ///< for `grid` (RX, section 3.4)
-  std::optional<rx_scale> scale = {};  ///< long steps, which spheres do not take; not given: where
+  std::optional<rx_scale> scale = {};  ///< long steps, which spheres do not take; by default if
                                        ///< rays are traversed in software on `optix`
   rx_primitive primitive = rx_primitive::automatic;  ///< what stands for a key
   rx_primitives primitives = rx_primitives::sorted;  ///< in which order; with `rows`, hits are
@@ -102,7 +102,7 @@ struct rx_options {
                                                   ///< then a scan (thesis, 4.1), or `any` (RX)
   rx_duplicates duplicates = rx_duplicates::compress;  ///< what stands for equal keys
   std::optional<bool> compact = {};  ///< whether the driver compacts what it built (RX, section
-                                     ///< 3.5), on `optix`; not given: where tracing shall be fast,
+                                     ///< 3.5), on `optix`; by default if tracing shall be fast,
                                      ///< as fast builds are as small already
   rx_build build = rx_build::fast;   ///< what the engine prefers
   unsigned parts = 0;  ///< structures that the scene is divided into (thesis, 4.2); 0: as many as

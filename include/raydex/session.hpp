@@ -46,7 +46,7 @@ class RAYDEX_EXPORT session {
   backend where() const noexcept { return where_; }
   /// Memory and stream, as calls take them.
   operator context() const noexcept;  // NOLINT(google-explicit-constructor)
-  /// The device, asked now.
+  /// The device, and what memory it has free now.
   device_info device() const;
 
   /// Copies bytes from the host to the backend's memory. Synchronises.

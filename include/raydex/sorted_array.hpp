@@ -9,8 +9,7 @@
 
 #include "raydex/core/lookups/sorted_array.hpp"
 #include "raydex/index.hpp"
-#include "raydex/layout.hpp"
-#include "raydex/schedule.hpp"
+#include "raydex/options.hpp"
 
 namespace raydex {
 
@@ -28,7 +27,7 @@ struct sorted_array_options {
 /// row id; a range of h hits: log2 n + 2 log2 h reads of keys, and h of row ids except for `count`.
 /// *Memory*: resident: key bytes + row-id bytes per entry, nothing more. Peak of the build: up
 /// to about three times that on `cuda`, two and a half times for 32-bit unsigned keys with neither
-/// missing ones nor row ids given; on `cpu` twice, and a histogram of 2 KiB per 65,536 rows.
+/// missing ones nor explicit row ids; on `cpu` twice, and a histogram of 2 KiB per 65,536 rows.
 /// *Stream*: the build synchronises, as it looks whether the keys ascend already.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of

@@ -43,11 +43,11 @@ class stream_ordered_resource final : public memory_resource {
   memory_space space() const noexcept override { return memory_space::device; }
 
  private:
-  static constexpr bool takes_stream_first = requires(Upstream & of, stream_t stream) {
-    of.allocate(stream, alignment, alignment);
+  static constexpr bool takes_stream_first = requires(Upstream & upstream, stream_t stream) {
+    upstream.allocate(stream, alignment, alignment);
   };
-  static constexpr bool takes_stream_last = requires(Upstream & of, stream_t stream) {
-    of.allocate_async(alignment, alignment, stream);
+  static constexpr bool takes_stream_last = requires(Upstream & upstream, stream_t stream) {
+    upstream.allocate_async(alignment, alignment, stream);
   };
 
   Upstream* upstream_;

@@ -36,7 +36,7 @@ struct window_options {
   bool maxima = true;  ///< `maximum` and `argmax`
 };
 
-/// The windows of a batch of probe rows, to be asked for aggregates.
+/// The windows of a batch of probe rows, which answer aggregates.
 ///
 /// *Of no row*, a sum and a count are 0, a row is `not_found`, and a mean NaN; a minimum, `first`
 /// and `last` are NaN if values are floating, else the largest number of their type, a maximum the
@@ -96,7 +96,7 @@ class RAYDEX_EXPORT windowed {
     window_options built;             ///< what it was built for
   };
   /// For implementations: of so many probe rows.
-  windowed(const facts& of, std::uint64_t size) : of_(of), size_(size) {}
+  windowed(const facts& known, std::uint64_t size) : facts_(known), size_(size) {}
 
   /// @name What an implementation provides. Arguments are checked; there are probe rows.
   /// @{
@@ -127,7 +127,7 @@ class RAYDEX_EXPORT windowed {
   template <class Write>
   void write_rows(const context& on, const row_id_span& out, const Write& write) const;
 
-  facts of_;
+  facts facts_;
   std::uint64_t size_;
 };
 
@@ -161,11 +161,11 @@ class RAYDEX_EXPORT window_join {
   std::unique_ptr<windowed> match(const context& on, const column& times, const key_parts& by,
                                   const time_window& window) const;
   /// The same of the build rows themselves, a result each: `times` and `by` are their columns, as
-  /// the build was given them. Integers that fit beside the key are searched for in their order,
+  /// the build took them. Integers that fit beside the key are searched for in their order,
   /// which takes less time than that of the probes.
   std::unique_ptr<windowed> match_own(const context& on, const column& times, const key_parts& by,
                                       const time_window& window) const;
-  /// The same with windows that are given: ranges of times, both ends included.
+  /// The same with a window of its own for each probe: ranges of times, both ends included.
   std::unique_ptr<windowed> match(const context& on, const probes& ranges,
                                   const key_parts& by) const;
 

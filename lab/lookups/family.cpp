@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "files/sizes.hpp"
+#include "io/sizes.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "files/speed_cache.hpp"
+#include "io/speed_cache.hpp"
 #include "lab/experiment.hpp"
 #include "lab/lookups/measure.hpp"
 #include "lab/machine/floors.hpp"

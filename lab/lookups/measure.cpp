@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "files/wall_clock.hpp"
+#include "io/wall_clock.hpp"
 #include "lab/machine/median.hpp"
 #include "lab/workloads/keys/key_span.hpp"
 #include "raydex/aggregate.hpp"

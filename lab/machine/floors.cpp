@@ -18,8 +18,8 @@ row_id_type row_ids_of(const workload& spec) {
   return spec.keys < not_found<std::uint32_t> ? row_id_type::uint32 : row_id_type::uint64;
 }
 
-double per_second(std::uint64_t things, double ms) {
-  return static_cast<double>(things) / ms * 1e3;
+double per_second(std::uint64_t items, double ms) {
+  return static_cast<double>(items) / ms * 1e3;
 }
 
 // Bytes of row ids that are read and written for all probes together, apart from the gather. Equal

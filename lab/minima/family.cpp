@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "files/npy.hpp"
-#include "files/sizes.hpp"
+#include "io/npy.hpp"
+#include "io/sizes.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"
 #include "raydex/rmq.hpp"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "files/wall_clock.hpp"
+#include "io/wall_clock.hpp"
 #include "lab/machine/median.hpp"
 #include "raydex/repairs.hpp"
 

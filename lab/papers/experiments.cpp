@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "files/quoted.hpp"
-#include "files/suggestion.hpp"
+#include "io/quoted.hpp"
+#include "io/suggestion.hpp"
 #include "lab/papers/papers.hpp"
 #include "raydex/error.hpp"
 

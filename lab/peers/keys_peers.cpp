@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <exception>
 
-#include "files/program.hpp"
-#include "files/wall_clock.hpp"
+#include "io/program.hpp"
+#include "io/wall_clock.hpp"
 #include "lab/lookups/family.hpp"
 #include "lab/lookups/measure.hpp"
 #include "lab/machine/machine.hpp"

@@ -23,8 +23,8 @@
 #include <string>
 #include <vector>
 
-#include "files/program.hpp"
-#include "files/wall_clock.hpp"
+#include "io/program.hpp"
+#include "io/wall_clock.hpp"
 #include "lab/experiment.hpp"
 #include "lab/machine/floors.hpp"
 #include "lab/machine/machine.hpp"

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "files/known_words.hpp"
-#include "files/sizes.hpp"
+#include "io/known_words.hpp"
+#include "io/sizes.hpp"
 #include "lab/workloads/names.hpp"
 #include "raydex/column.hpp"
 #include "raydex/error.hpp"

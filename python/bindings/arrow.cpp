@@ -379,12 +379,12 @@ flat_strings flatten(const std::vector<chunk>& chunks, const std::string& format
     const ArrowArray& strings = read_index != nullptr ? *array.dictionary : array;
     check_offsets(strings, format);
     for (std::int64_t i = array.offset; i < array.offset + array.length; ++i) {
-      const bool there = is_valid(array, i);
-      const std::int64_t own = there && read_index != nullptr ? read_index(array, i) : 0;
-      if (own < 0 || (own >= strings.length && there && read_index != nullptr))
+      const bool exists = is_valid(array, i);
+      const std::int64_t own = exists && read_index != nullptr ? read_index(array, i) : 0;
+      if (own < 0 || (own >= strings.length && exists && read_index != nullptr))
         refuse_text("indices of the dictionary");
       const std::int64_t at = read_index != nullptr ? strings.offset + own : i;
-      if (there && is_valid(strings, at)) {
+      if (exists && is_valid(strings, at)) {
         Append(all, strings, at);
       } else {
         all.append({});

@@ -49,8 +49,8 @@ T* pointer(address to) {
   return reinterpret_cast<T*>(to);  // NOLINT(performance-no-int-to-ptr): Python has numbers
 }
 
-inline context context_of(const session& of, address stream) {
-  return {static_cast<context>(of).memory, pointer<CUstream_st>(stream)};
+inline context context_of(const session& owner, address stream) {
+  return {static_cast<context>(owner).memory, pointer<CUstream_st>(stream)};
 }
 
 // Points, or ranges where there is an upper end.

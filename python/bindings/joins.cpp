@@ -245,10 +245,10 @@ found match_asof_rows(const asof_handle& self, const session& from, address stre
                       const std::optional<double>& relative_tolerance,
                       const std::optional<column>& tolerances, std::uint64_t neighbours,
                       const std::string& how) {
-  const asof_options asked =
+  const asof_options options =
       asof_of(direction, strict, tolerance, relative_tolerance, tolerances, neighbours);
   return match(self, [&](const asof_join& one) {
-    return one.match(context_of(from, stream), times, by, asked, kind_of(how));
+    return one.match(context_of(from, stream), times, by, options, kind_of(how));
   });
 }
 

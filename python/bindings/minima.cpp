@@ -16,7 +16,7 @@ struct extremes {
   std::unique_ptr<rmq> minima;
   std::unique_ptr<rmq> maxima;
 
-  const rmq& of(bool largest) const { return largest ? *maxima : *minima; }
+  const rmq& rmq_of(bool largest) const { return largest ? *maxima : *minima; }
 };
 using rmq_handle = handle<extremes>;
 
@@ -62,15 +62,16 @@ void value(const rmq_handle& self, const session& from, address stream, const co
   const probes batch = ranges(lower, upper);
   const value_span values(format, pointer<void>(out), size);
   self.shared([&](const extremes& one) {
-    largest ? one.of(true).maximum(on, batch, values) : one.of(false).minimum(on, batch, values);
+    largest ? one.rmq_of(true).maximum(on, batch, values)
+            : one.rmq_of(false).minimum(on, batch, values);
   });
 }
 
 void position(const rmq_handle& self, const session& from, address stream, const column& lower,
               const column& upper, bool largest, address out, std::uint64_t size) {
   self.shared([&](const extremes& one) {
-    one.of(largest).position(context_of(from, stream), ranges(lower, upper),
-                             span_at<std::uint64_t>(out, size));
+    one.rmq_of(largest).position(context_of(from, stream), ranges(lower, upper),
+                                 span_at<std::uint64_t>(out, size));
   });
 }
 

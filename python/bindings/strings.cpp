@@ -101,10 +101,10 @@ void rows(const string_index& self, const session& from, address stream,
     const auto [out, size] = ask_python<std::pair<address, std::uint64_t>>(room);
     std::vector<std::uint64_t> probes(std::min(slice, size));
     for (std::uint64_t begin = 0; begin < size; begin += slice) {
-      const std::uint64_t some = std::min(slice, size - begin);
+      const std::uint64_t length = std::min(slice, size - begin);
       found.rows(on, begin,
                  gather_maps(row_id_type::uint64, probes.data(),
-                             pointer<std::uint64_t>(out) + begin, some));
+                             pointer<std::uint64_t>(out) + begin, length));
     }
   });
 }

@@ -90,7 +90,7 @@ std::string name(const candidate& one) {
   return text;
 }
 
-// What was asked in a measurement.
+// The lookups that a measurement made.
 struct question {
   int key_bits;
   std::uint64_t range_hits;

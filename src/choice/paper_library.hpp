@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "raydex/export.hpp"
 #include "src/interface/builders.hpp"
-#include "src/interface/internal.hpp"
 #include "src/interface/structure_entry.hpp"
 
 namespace raydex {

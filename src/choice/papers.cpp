@@ -30,7 +30,7 @@ constexpr paper_library papers{
     .version = RAYDEX_VERSION, .structures = papers_entries, .find_builders = find_builders};
 
 // Whether the library was linked or is being loaded.
-[[maybe_unused]] const bool told = (add_papers(papers), true);
+[[maybe_unused]] const bool registered = (add_papers(papers), true);
 
 }  // namespace
 

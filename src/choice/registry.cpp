@@ -41,7 +41,8 @@ structure_list of_papers() {
   return found == nullptr ? structure_list() : found->structures;
 }
 
-// The structure of that name, of those asked for. `others`: what else is legal, for the message.
+// The structure of that name, of those that `applies` takes. `others`: what else is legal, for the
+// message.
 const structure_entry& find_structure(std::string_view name,
                                       bool (*applies)(const structure_entry&),
                                       std::vector<std::string_view> others) {
@@ -60,7 +61,7 @@ const structure_entry& find_structure(std::string_view name,
       fmt::format("structure: '{}' is not one of {}", name, fmt::join(others, ", ")));
 }
 
-// Calls `add(facts, backend, reason)` for each structure asked for and each backend that offers it.
+// Calls `add(facts, backend, reason)` for each such structure and each backend that offers it.
 template <class Add>
 void for_each_offer(structure_list all, bool (*applies)(const structure_entry&), Add&& add) {
   for (const structure_entry* const entry : all) {

@@ -3,6 +3,7 @@
 // builds each structure there.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,22 +11,36 @@
 
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
+#include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/interval_coverage.hpp"
 #include "raydex/join.hpp"
+#include "raydex/memory.hpp"
 #include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/partition.hpp"
 #include "raydex/rmq.hpp"
+#include "raydex/session.hpp"
 #include "raydex/window_join.hpp"
-#include "src/interface/ascending_keys.hpp"
-#include "src/interface/internal.hpp"
-#include "src/interface/located_index.hpp"
-#include "src/interface/ordered_intervals.hpp"
-#include "src/interface/ordered_times.hpp"
-#include "src/interface/platform.hpp"
+#include "src/interface/searchable.hpp"
 
 namespace raydex {
+
+// What a session needs of a backend.
+class platform {
+ public:
+  platform() = default;
+  platform(const platform&) = delete;
+  platform& operator=(const platform&) = delete;
+  virtual ~platform() = default;
+
+  virtual memory_resource& memory() noexcept = 0;
+  virtual stream_t stream() const noexcept = 0;
+  virtual device_info device() const = 0;
+  virtual void copy_in(void* to, const void* from, std::size_t bytes) const = 0;
+  virtual void copy_out(void* to, const void* from, std::size_t bytes) const = 0;
+  virtual void synchronize() const = 0;
+};
 
 // Builds from checked arguments; `info` says what follows from them.
 template <class Structure, class Options>
@@ -136,12 +151,15 @@ struct backend_table {
 };
 
 namespace cpu {
+std::unique_ptr<platform> open_platform();
 extern const backend_table table;
 extern const operation_table operations;
 extern const structure_builders main_builders;
 extern const paper_builders papers_builders;
 }  // namespace cpu
 namespace cuda {
+std::unique_ptr<platform> open_platform();
+std::string why_unavailable();  // empty if a device can be used
 extern const backend_table table;
 extern const event_table events;
 extern const operation_table operations;
@@ -149,6 +167,8 @@ extern const structure_builders main_builders;
 extern const paper_builders papers_builders;
 }  // namespace cuda
 namespace optix {
+std::unique_ptr<platform> open_platform();
+std::string why_unavailable();  // empty if a device and its driver can be used
 extern const backend_table table;
 extern const structure_builders main_builders;
 extern const paper_builders papers_builders;
@@ -156,8 +176,8 @@ extern const paper_builders papers_builders;
 
 // The table of a backend; null where it is not built.
 const backend_table* find_backend(backend where) noexcept;
-// The builders of libraydex_papers there, for `what` is wanted; null if it has none. Throws
-// `unavailable` if it is not installed.
+// The builders of libraydex_papers there; null if it has none. Throws `unavailable` if it is not
+// installed, with the name of the structure that is wanted.
 RAYDEX_INTERNAL const paper_builders* find_paper_builders(backend where, std::string_view name);
 
 // What does this on a backend, which is built.

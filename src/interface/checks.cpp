@@ -68,6 +68,20 @@ std::size_t row_id_bytes(row_id_type type) {
   return type == row_id_type::uint32 ? 4 : 8;
 }
 
+void check_row_ids(const row_id_span& out, row_id_type own, const char* owner) {
+  if (out.type != own && out.type != row_id_type::uint64) {
+    throw invalid_argument(fmt::format("out: its row ids are {}, but those of {} are {}",
+                                       name(out.type), owner, name(own)));
+  }
+  check_array("out", out.data, out.size, row_id_bytes(out.type));
+}
+
+void widen_row_ids(const context& on, backend where, const buffer<std::uint32_t>& narrow,
+                   const std::uint64_t* count, const row_id_span& out) {
+  operation_on(where, &operation_table::widen_row_ids)(on, narrow.data(), narrow.size(), count,
+                                                       static_cast<std::uint64_t*>(out.data));
+}
+
 void check_space(const context& on, backend needed) {
   const memory_space space = needed == backend::cpu ? memory_space::host : memory_space::device;
   if (on.memory.space() != space) {

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "raydex/capability.hpp"
+#include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/join.hpp"
-#include "raydex/layout.hpp"
+#include "raydex/options.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/rmq.hpp"
-#include "src/interface/internal.hpp"
 
 namespace raydex {
 
@@ -58,16 +58,32 @@ template <class T>
 void check_array(const char* argument, std::span<T> array) {
   check_array(argument, array.data(), array.size(), sizeof(T));
 }
-// Checks row ids that are given explicitly, one a key.
+// Checks explicit row ids, one per key.
 void check_explicit_rows(const char* argument, const column& row_ids, std::uint64_t keys);
+// Refuses an array of row ids that those of `owner`, as `the index`, do not fit, or that is not
+// there.
+void check_row_ids(const row_id_span& out, row_id_type own, const char* owner);
+// Writes narrow row ids as wide ones; see `row_id_widener`.
+void widen_row_ids(const context& on, backend where, const buffer<std::uint32_t>& narrow,
+                   const std::uint64_t* count, const row_id_span& out);
+// Has `write(array)` write row ids of the type `own`, by way of scratch where `out` is wider.
+// `count`: how many of `out` it writes, if not all.
+template <class Write>
+void write_row_ids(const context& on, backend where, row_id_type own, const row_id_span& out,
+                   const Write& write, const std::uint64_t* count = nullptr) {
+  if (out.type == own) return write(out.data);
+  buffer<std::uint32_t> narrow(on, out.size);
+  write(narrow.data());
+  widen_row_ids(on, where, narrow, count, out);
+}
 // Checks that ranges have two ends each, of one type, and that there is room for an answer to each.
-// `what` is asked, as `probes`.
+// `items` names them, as `probes`.
 void check_sizes(const char* items, const probes& batch, std::uint64_t out_size);
-// Checks that a view asked for has the types and the layout of its index.
+// Checks that a view has the types and the layout of its index.
 RAYDEX_INTERNAL void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids,
                                    layout entries, layout own_entries);
 
-// Checks what every build is given, and that the backend is here and offers the structure.
+// Checks the arguments of every build, and that the backend is here and offers the structure.
 RAYDEX_INTERNAL void check_build(const structure_facts& facts, backend where, const context& on,
                                  const column& keys, const std::optional<column>& row_ids);
 RAYDEX_INTERNAL void check_build(const structure_facts& facts, backend where, const context& on,
@@ -97,15 +113,15 @@ void check_by(const key_parts& by, const std::vector<std::optional<key_format>>&
 
 // Checks of joins.
 void check_kind(join_kind kind);  // of joins that are neither right nor full
-// Checks what the build side of a join by order is given: a key beside columns of a size.
+// Checks the build side of a join by order: a key beside columns of a size.
 void check_build_side(backend where, const context& on, std::uint64_t size, const key_parts& by);
 void check_closed(closed_ends closed);
 void check_comparison(comparison how);
 // Distances are not negative, and of integers whole.
-void check_distance(const char* argument, key_type type, const key_distance& given);
+void check_distance(const char* argument, key_type type, const key_distance& distance);
 void check_numbers(const char* argument, key_format format);
-// `of`: what has the format that is needed.
-void check_same_format(const char* argument, key_format own, key_format needed, const char* of);
+// `owner`: what has the format that is needed.
+void check_same_format(const char* argument, key_format own, key_format needed, const char* owner);
 
 // Seeds that nobody can tell beforehand.
 // Another one each time.

@@ -58,7 +58,7 @@ auto dispatch_coded(const column& values, Make&& make) {
                                   : dispatch_places<std::int64_t>(values, make);
 }
 
-// The same, but floating values are compared as they are where minima are asked for.
+// The same, but floating values are compared as they are for minima.
 template <class Make>
 auto dispatch_values(const column& values, rmq_extreme extreme, Make&& make) {
   if (extreme == rmq_extreme::minimum) {
@@ -68,7 +68,6 @@ auto dispatch_values(const column& values, rmq_extreme extreme, Make&& make) {
   return dispatch_coded(values, make);
 }
 
-// Columns on the way from the interface to core.
 // A column as core reads it.
 inline core::cells cells_of(const column& c) {
   return {static_cast<const std::byte*>(c.data), c.step(), c.validity.first_byte(), c.format,

@@ -10,7 +10,7 @@ namespace raydex {
 namespace {
 
 using clock = std::chrono::steady_clock;
-thread_local interruptible* asked_by_this_thread = nullptr;
+thread_local interruptible* watching = nullptr;
 
 }  // namespace
 
@@ -22,14 +22,14 @@ interruptible::interruptible(std::function<bool(const progress&)> stop,
     : stop_(std::move(stop)),
       pause_(pause),
       next_(clock::now() + pause),
-      outer_(std::exchange(asked_by_this_thread, this)) {}
+      outer_(std::exchange(watching, this)) {}
 
 interruptible::~interruptible() {
-  asked_by_this_thread = outer_;
+  watching = outer_;
 }
 
 interruptible* watch::of_this_thread() noexcept {
-  return asked_by_this_thread;
+  return watching;
 }
 
 bool watch::is_to_stop(interruptible& work) {
@@ -45,12 +45,12 @@ void watch::stop() {
 }
 
 void watch::tell(const char* stage, std::uint64_t step, std::uint64_t steps) {
-  if (asked_by_this_thread != nullptr) asked_by_this_thread->at_ = {stage, step, steps};
+  if (watching != nullptr) watching->at_ = {stage, step, steps};
 }
 
-unwatched::unwatched() noexcept : asked_(std::exchange(asked_by_this_thread, nullptr)) {}
+unwatched::unwatched() noexcept : watched_(std::exchange(watching, nullptr)) {}
 unwatched::~unwatched() {
-  asked_by_this_thread = asked_;
+  watching = watched_;
 }
 
 }  // namespace raydex

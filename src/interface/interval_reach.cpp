@@ -7,7 +7,6 @@
 #include "raydex/nearest_join.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/row_id_checks.hpp"
 
 namespace raydex {
 

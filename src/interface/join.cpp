@@ -10,7 +10,6 @@
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/row_id_checks.hpp"
 
 namespace raydex {
 
@@ -92,15 +91,15 @@ void check_comparison(comparison how) {
   throw invalid_argument(fmt::format("comparison: {} is none", static_cast<int>(how)));
 }
 
-void check_distance(const char* argument, key_type type, const key_distance& given) {
+void check_distance(const char* argument, key_type type, const key_distance& distance) {
   const bool floating = type == key_type::float32 || type == key_type::float64;
-  const double distance = given.real();
-  if (!(distance >= 0)) {
-    throw invalid_argument(fmt::format("{}: {}; it must be 0 or more", argument, distance));
+  const double real = distance.real();
+  if (!(real >= 0)) {
+    throw invalid_argument(fmt::format("{}: {}; it must be 0 or more", argument, real));
   }
-  if (!floating && distance != std::floor(distance)) {
+  if (!floating && real != std::floor(real)) {
     throw invalid_argument(
-        fmt::format("{}: {}; of integers it must be a whole number", argument, distance));
+        fmt::format("{}: {}; of integers it must be a whole number", argument, real));
   }
 }
 
@@ -110,10 +109,10 @@ void check_numbers(const char* argument, key_format format) {
       fmt::format("{}: they are {}; distances are of numbers", argument, to_string(format)));
 }
 
-void check_same_format(const char* argument, key_format own, key_format needed, const char* of) {
+void check_same_format(const char* argument, key_format own, key_format needed, const char* owner) {
   if (own == needed) return;
-  throw invalid_argument(fmt::format("{}: they are {}, but {} are {}", argument, to_string(own), of,
-                                     to_string(needed)));
+  throw invalid_argument(fmt::format("{}: they are {}, but {} are {}", argument, to_string(own),
+                                     owner, to_string(needed)));
 }
 
 std::uint64_t check_key(const char* argument, const key_parts& keys) {
@@ -215,14 +214,14 @@ void joined::rows(const context& on, const gather_maps& out) const try {
   rethrow_as_error();
 }
 
-std::unique_ptr<joined> join::checked_match(const context& on, const request& what) const {
+std::unique_ptr<joined> join::checked_match(const context& on, const request& wanted) const {
   check_space(on, info_.where);
-  if (what.parts != nullptr || (what.batch && what.batch->is_points)) {
-    to_string(what.kind);  // which knows all kinds
+  if (wanted.parts != nullptr || (wanted.batch && wanted.batch->is_points)) {
+    to_string(wanted.kind);  // which knows all kinds
   } else {
-    check_kind(what.kind);
+    check_kind(wanted.kind);
   }
-  return do_match(on, what);
+  return do_match(on, wanted);
 }
 
 void join::check_one_column(const column& probe) const {

@@ -19,7 +19,7 @@ std::align_val_t alignment_of(std::size_t bytes) {
   return std::align_val_t{bytes < 2 * huge_page ? memory_resource::alignment : huge_page};
 }
 
-// The C++ library rounds up what it is asked for, to nothing where that has more than 64 bits.
+// The C++ library rounds sizes up, and to nothing if that takes more than 64 bits.
 constexpr std::uint64_t largest_object = std::numeric_limits<std::ptrdiff_t>::max();
 }  // namespace
 

@@ -20,7 +20,7 @@ const option_word* word_of(const option_entry& entry, std::int64_t value) {
   return found == entry.words().end() ? nullptr : &*found;
 }
 
-// The value as a text; empty for one that was not given and that no word stands for.
+// The value as a text; empty for one that is not set and that no word stands for.
 std::string text_of(const option_entry& entry, const void* options) {
   if (entry.text != nullptr) return entry.text(options);
   const std::int64_t value = entry.get(options);

@@ -19,13 +19,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/internal.hpp"
 
 namespace raydex {
 
-// What an optional holds that was not given.
+// What an optional holds that is not set.
 inline constexpr std::int64_t not_given = -1;
 
 // A word that stands for a value.
@@ -198,7 +198,7 @@ constexpr auto table_of(const structure_facts& facts,
 
 using option_entries = std::span<const option_entry>;
 
-// Sets what is given by name. Throws `invalid_argument`, which says what is legal.
+// Sets options by name. Throws `invalid_argument`, which says what is legal.
 RAYDEX_INTERNAL void read_options(std::string_view structure, option_entries entries,
                                   const option_map& texts, void* options);
 // Throws `invalid_argument` for a value that no word or number stands for.
@@ -208,7 +208,7 @@ RAYDEX_INTERNAL std::string describe_options(option_entries entries, const void*
 // What is legal, such as `auto|1..4096`.
 std::string values_of(const option_entry& entry);
 
-// What users are told of a table's options; `usual` are the defaults.
+// The descriptions of a table's options; `usual` are the defaults.
 RAYDEX_INTERNAL std::vector<option_info> list_options(option_entries entries, const void* usual);
 
 // Reads numbers with slashes between them, such as `23/23/18`, and writes them.

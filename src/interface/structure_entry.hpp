@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
+#include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/rmq.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/internal.hpp"
-#include "src/interface/located_index.hpp"
 #include "src/interface/option_table.hpp"
+#include "src/interface/searchable.hpp"
 
 namespace raydex {
 

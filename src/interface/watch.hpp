@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "src/interface/internal.hpp"
+#include "raydex/export.hpp"
 
 namespace raydex {
 
@@ -36,7 +36,7 @@ class unwatched {
   unwatched& operator=(const unwatched&) = delete;
 
  private:
-  interruptible* asked_;
+  interruptible* watched_;
 };
 
 }  // namespace raydex

@@ -7,7 +7,6 @@
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/row_id_checks.hpp"
 
 namespace raydex {
 
@@ -15,14 +14,14 @@ windowed::~windowed() = default;
 window_join::~window_join() = default;
 
 void windowed::check(const context& on, std::uint64_t out_size) const {
-  check_space(on, of_.where);
+  check_space(on, facts_.where);
   if (out_size == size_) return;
   throw invalid_argument(
       fmt::format("out: room for {} results, but there are {} probe rows", out_size, size_));
 }
 
 void windowed::check_part(bool built, const char* option) const {
-  if (!of_.value) throw unsupported("window_join: it was built without values");
+  if (!facts_.value) throw unsupported("window_join: it was built without values");
   if (!built) throw unsupported(fmt::format("window_join: it was built without {}", option));
 }
 
@@ -37,10 +36,10 @@ void windowed::count(const context& on, std::span<std::uint64_t> out) const try 
 template <class T>
 void windowed::checked_sum(const context& on, std::span<T> out, bool fits,
                            const char* legal) const {
-  check_part(of_.built.sums, "sums");
+  check_part(facts_.built.sums, "sums");
   if (!fits) {
     throw invalid_argument(fmt::format("out: the values are {}; this output takes sums of {}",
-                                       to_string(*of_.value), legal));
+                                       to_string(*facts_.value), legal));
   }
   check(on, out.size());
   check_array("out", out);
@@ -48,28 +47,28 @@ void windowed::checked_sum(const context& on, std::span<T> out, bool fits,
 }
 
 void windowed::sum(const context& on, std::span<std::uint64_t> out) const try {
-  const key_type type = of_.value ? of_.value->type : key_type::bytes;
+  const key_type type = facts_.value ? facts_.value->type : key_type::bytes;
   checked_sum(on, out, type == key_type::uint32 || type == key_type::uint64, "uint32 or uint64");
 } catch (...) {
   rethrow_as_error();
 }
 
 void windowed::sum(const context& on, std::span<std::int64_t> out) const try {
-  const key_type type = of_.value ? of_.value->type : key_type::bytes;
+  const key_type type = facts_.value ? facts_.value->type : key_type::bytes;
   checked_sum(on, out, type == key_type::int32 || type == key_type::int64, "int32 or int64");
 } catch (...) {
   rethrow_as_error();
 }
 
 void windowed::sum(const context& on, std::span<double> out) const try {
-  const key_type type = of_.value ? of_.value->type : key_type::bytes;
+  const key_type type = facts_.value ? facts_.value->type : key_type::bytes;
   checked_sum(on, out, type == key_type::float32 || type == key_type::float64, "float or double");
 } catch (...) {
   rethrow_as_error();
 }
 
 void windowed::mean(const context& on, std::span<double> out) const try {
-  check_part(of_.built.sums, "sums");
+  check_part(facts_.built.sums, "sums");
   check(on, out.size());
   check_array("out", out);
   if (size_ != 0) do_mean(on, out.data());
@@ -81,33 +80,33 @@ void windowed::checked_value(const context& on, const value_span& out, bool buil
                              const char* option) const {
   check_part(built, option);
   check(on, out.size);
-  check_same_format("out", out.format, *of_.value, "the values of the join");
+  check_same_format("out", out.format, *facts_.value, "the values of the join");
   check_array("out", out.data, out.size, out.format.width);
 }
 
 void windowed::minimum(const context& on, const value_span& out) const try {
-  checked_value(on, out, of_.built.minima, "minima");
+  checked_value(on, out, facts_.built.minima, "minima");
   if (size_ != 0) do_extreme(on, false, out.data);
 } catch (...) {
   rethrow_as_error();
 }
 
 void windowed::maximum(const context& on, const value_span& out) const try {
-  checked_value(on, out, of_.built.maxima, "maxima");
+  checked_value(on, out, facts_.built.maxima, "maxima");
   if (size_ != 0) do_extreme(on, true, out.data);
 } catch (...) {
   rethrow_as_error();
 }
 
 void windowed::first(const context& on, const value_span& out) const try {
-  checked_value(on, out, of_.built.minima, "minima");
+  checked_value(on, out, facts_.built.minima, "minima");
   if (size_ != 0) do_end(on, false, out.data);
 } catch (...) {
   rethrow_as_error();
 }
 
 void windowed::last(const context& on, const value_span& out) const try {
-  checked_value(on, out, of_.built.minima, "minima");
+  checked_value(on, out, facts_.built.minima, "minima");
   if (size_ != 0) do_end(on, true, out.data);
 } catch (...) {
   rethrow_as_error();
@@ -116,19 +115,19 @@ void windowed::last(const context& on, const value_span& out) const try {
 template <class Write>
 void windowed::write_rows(const context& on, const row_id_span& out, const Write& write) const {
   check(on, out.size);
-  check_row_ids(out, of_.row_ids, "the build side");
-  if (size_ != 0) write_row_ids(on, of_.where, of_.row_ids, out, write);
+  check_row_ids(out, facts_.row_ids, "the build side");
+  if (size_ != 0) write_row_ids(on, facts_.where, facts_.row_ids, out, write);
 }
 
 void windowed::argmin(const context& on, const row_id_span& out) const try {
-  check_part(of_.built.minima, "minima");
+  check_part(facts_.built.minima, "minima");
   write_rows(on, out, [&](void* rows) { do_row_of_extreme(on, false, rows); });
 } catch (...) {
   rethrow_as_error();
 }
 
 void windowed::argmax(const context& on, const row_id_span& out) const try {
-  check_part(of_.built.maxima, "maxima");
+  check_part(facts_.built.maxima, "maxima");
   write_rows(on, out, [&](void* rows) { do_row_of_extreme(on, true, rows); });
 } catch (...) {
   rethrow_as_error();

@@ -3,7 +3,7 @@
 #
 #   raydex_structure(NAME KEYS|MINIMA ON machine... [PAPERS] [OF structure] [RETURNS class])
 #
-# The build makes of it a unit for each machine (keys.in, minima.in), its place in the tables of
+# The build makes of it a unit for each machine (unit.in), its place in the tables of
 # builders, and its entry in the registry, unless it is a variant that an option OF another structure
 # chooses. Its folder is NAME, or papers/NAME in libraydex_papers, or that of the other structure:
 #   NAME.hpp       make_NAME, for any machine
@@ -14,11 +14,19 @@ set(raydex_structures ${CMAKE_CURRENT_LIST_DIR})
 
 # Writes the unit that builds a structure on a machine.
 function(raydex_unit out name builder machine header class options executor runner)
+  set(info index_info)
+  set(columns "const column& keys, const std::optional<column>& row_ids")
+  set(passed "keys, row_ids")
+  if(builder STREQUAL "minima")
+    set(info rmq_info)
+    set(columns "const column& values")
+    set(passed values)
+  endif()
   set(extension cu)
   if(machine STREQUAL "cpu")
     set(extension cpp)
   endif()
-  raydex_make(unit ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${builder}.in structures/${name}_on_${machine}.${extension})
+  raydex_make(unit ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/unit.in structures/${name}_on_${machine}.${extension})
   set(${out} ${unit} PARENT_SCOPE)
 endfunction()
 

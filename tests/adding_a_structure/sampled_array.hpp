@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "raydex/index.hpp"
-#include "raydex/layout.hpp"
+#include "raydex/options.hpp"
 #include "tests/adding_a_structure/view.hpp"
 
 namespace raydex {

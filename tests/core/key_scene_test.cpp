@@ -286,8 +286,8 @@ TEST_F(key_rays, rays_to_points_have_plenty_of_floats_to_spare) {
 TEST_F(key_rays, rays_along_stretched_keys_have_a_float_to_spare) {
   const auto number = [](float of) { return static_cast<std::int64_t>(std::bit_cast<int>(of)); };
   for (const std::uint64_t largest :
-       {std::uint64_t{1}, std::uint64_t{1} << 24, key_grid::most_stretched}) {
-    const key_grid grid = key_grid::stretch(largest);
+       {std::uint64_t{1}, std::uint64_t{1} << 24, key_grid::most_extended}) {
+    const key_grid grid = key_grid::extended_to(largest);
     const auto most = static_cast<std::int32_t>(largest);
     for (int i = 0; i < 2000; ++i) {
       const auto lower = static_cast<std::uint64_t>(pick(most));

@@ -23,8 +23,8 @@ std::vector<batch_plan> plans() {
            .threads = 128,
            .lookups = 3,
            .pin = pinning::full,
-           .asked = true},
-          {.schedule = scheduling::dynamic, .threads = 256, .asked = true}};
+           .chosen = true},
+          {.schedule = scheduling::dynamic, .threads = 256, .chosen = true}};
 }
 
 template <class Entries>

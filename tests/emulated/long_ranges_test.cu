@@ -60,7 +60,7 @@ class listing : public testing::TestWithParam<std::pair<std::uint32_t, unsigned>
 TEST_P(listing, gives_consecutive_units_to_what_finds_room) {
   auto random = test::generator();
   constexpr std::uint32_t least = 64;
-  const auto [room, classes] = GetParam();
+  const auto [capacity, classes] = GetParam();
   std::vector<std::uint32_t> lengths(1000);
   for (std::uint32_t& length : lengths) {
     const auto magnitude = static_cast<unsigned>(test::below(random, 27));
@@ -73,9 +73,9 @@ TEST_P(listing, gives_consecutive_units_to_what_finds_room) {
 
   const auto there = at_.upload(lengths);
   buffer<std::uint8_t> taken(at_, lengths.size());
-  buffer<long_range> ranges(at_, std::uint64_t{classes} * room);
+  buffer<long_range> ranges(at_, std::uint64_t{classes} * capacity);
   auto counters = at_.upload(std::vector<unsigned long long>(long_policy::classes));
-  const long_ranges list{counters.data(), ranges.data(), room, least, classes};
+  const long_ranges list{counters.data(), ranges.data(), capacity, least, classes};
   const stream_t stream = context(at_).stream;
   cuda::launch(stream, cuda::blocks_for(lengths.size(), threads), threads, 0, list_ranges, list,
                there.data(), std::uint64_t{lengths.size()}, taken.data());
@@ -91,10 +91,10 @@ TEST_P(listing, gives_consecutive_units_to_what_finds_room) {
         of + 1 == classes ? ~std::uint64_t{0} : (shortest << long_policy::class_bits) - 1;
     const auto fits = [&](std::uint32_t length) { return length >= shortest && length <= longest; };
     const auto all = static_cast<std::uint64_t>(std::ranges::count_if(lengths, fits));
-    const std::uint64_t found_room = std::min<std::uint64_t>(all, room);
+    const std::uint64_t found_room = std::min<std::uint64_t>(all, capacity);
     std::uint64_t first = 0;
     for (std::uint64_t i = 0; i < found_room; ++i) {
-      const long_range& one = listed[of * std::uint64_t{room} + i];
+      const long_range& one = listed[of * std::uint64_t{capacity} + i];
       ASSERT_LT(one.probe, lengths.size());
       ASSERT_EQ(one.begin, one.probe);
       ASSERT_EQ(one.length, lengths[one.probe]);
@@ -142,7 +142,8 @@ TEST(long_ranges_of_a_batch, beyond_what_a_class_has_room_for) {
   const session at(backend::cuda);
   constexpr std::uint32_t copies = long_policy::least;
   const auto keys = at.upload(std::vector<std::uint32_t>(copies, 7));
-  const auto points_there = at.upload(std::vector<std::uint32_t>(long_policy::only_room + 700, 7));
+  const auto points_there =
+      at.upload(std::vector<std::uint32_t>(long_policy::only_capacity + 700, 7));
   buffer<std::uint64_t> sums(at, points_there.size());
   const auto built = build("pivot_tree", backend::cuda, at, column(keys));
   built->sum(at, points(column(points_there)), sums);

@@ -119,16 +119,16 @@ void check_merging(const session& at, const View& view, const table<T, RowId>& r
   const core::first_of_points<View> operation{
       view, probes_of<encoded_t<T>>(points(column(points_there))), out.data()};
   const auto merge = cuda::merge_ascending(at, operation);
-  const cuda::merged_parts& parts = merge.parts();
-  ASSERT_NE(parts.answered, nullptr);
-  ASSERT_EQ(parts.tiles, (size + tile - 1) / tile);
-  std::vector<std::uint32_t> answered(parts.warps);
-  at.copy_out(answered.data(), parts.answered, answered.size() * sizeof(std::uint32_t));
+  const cuda::merge_progress& progress = merge.progress();
+  ASSERT_NE(progress.answered, nullptr);
+  ASSERT_EQ(progress.tiles, (size + tile - 1) / tile);
+  std::vector<std::uint32_t> answered(progress.warps);
+  at.copy_out(answered.data(), progress.answered, answered.size() * sizeof(std::uint32_t));
   const auto found = at.download(out);
   for (std::size_t walk = 0; walk < answered.size(); ++walk) {
     std::uint64_t ascending = 0;
-    while (ascending < parts.share_of(walk) &&
-           mergeable_tile(asked.points, parts.first_tile(walk) + ascending, ascending == 0))
+    while (ascending < progress.tiles_of(walk) &&
+           mergeable_tile(asked.points, progress.first_tile(walk) + ascending, ascending == 0))
       ++ascending;
     ASSERT_LE(answered[walk], ascending) << "tiles of walk " << walk;
     if (asked.even) {
@@ -137,11 +137,11 @@ void check_merging(const session& at, const View& view, const table<T, RowId>& r
   }
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t number = i / tile;
-    const std::uint64_t walk = parts.warp_of(number);
-    const bool merged = number - parts.first_tile(walk) < answered[walk];
+    const std::uint64_t walk = progress.warp_of(number);
+    const bool merged = number - progress.first_tile(walk) < answered[walk];
     ASSERT_EQ(found[i], merged ? rows.first(asked.points[i]) : untouched)
         << "point " << i << ", place " << i % tile << " of tile " << number << ", warps "
-        << parts.warps;
+        << progress.warps;
   }
 }
 
@@ -435,7 +435,7 @@ TEST_F(merging, is_not_tried_with_few_points_many_entries_or_missing_points) {
     buffer<std::uint32_t> out(at_, size);
     const core::first_of_points<std::remove_const_t<decltype(view)>> operation{
         view, probes_of<std::uint32_t>(points(cells)), out.data()};
-    return cuda::merge_ascending(at_, operation).parts().answered != nullptr;
+    return cuda::merge_ascending(at_, operation).progress().answered != nullptr;
   };
   constexpr std::size_t least = cuda::merge_policy::least_tiles * tile * 2;  // multiprocessors
   EXPECT_TRUE(tried(1, least, false));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as a CSV file: it is read, or refused with invalid_argument. The first byte of an input
 // chooses the type that the columns are read as.
-#include "files/csv.hpp"
+#include "io/csv.hpp"
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "files/dtype.hpp"
+#include "io/dtype.hpp"
 #include "raydex/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

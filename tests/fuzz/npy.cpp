@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an .npy file: it is read, or refused with invalid_argument.
-#include "files/npy.hpp"
+#include "io/npy.hpp"
 
 #include <cstddef>
 #include <cstdint>

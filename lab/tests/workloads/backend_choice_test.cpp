@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--backend auto` is a backend that has the structure.
-#include "files/backend_choice.hpp"
+#include "io/backend_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "files/npy.hpp"
-#include "files/output_file.hpp"
+#include "io/npy.hpp"
+#include "io/output_file.hpp"
 #include "lab/papers/experiments.hpp"
 #include "raydex/error.hpp"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "files/sizes.hpp"
+#include "io/sizes.hpp"
 #include "lab/workloads/keys/key_parts.hpp"
 #include "lab/workloads/require.hpp"
 #include "raydex/error.hpp"
@@ -101,8 +101,8 @@ std::uint64_t keys_after(const workload& spec, std::uint64_t wave) {
   if (spec.waves == 0) return spec.keys;
   const auto more =
       static_cast<std::uint64_t>(std::llround(static_cast<double>(spec.keys) * (spec.growth - 1)));
-  const std::uint64_t there = wave <= spec.waves ? wave : 2 * spec.waves - wave;
-  return spec.keys + more / spec.waves * there + more % spec.waves * there / spec.waves;
+  const std::uint64_t step = wave <= spec.waves ? wave : 2 * spec.waves - wave;
+  return spec.keys + more / spec.waves * step + more % spec.waves * step / spec.waves;
 }
 
 key_set make_key_set(const workload& spec) {

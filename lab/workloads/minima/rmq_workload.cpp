@@ -9,7 +9,7 @@
 #include <limits>
 #include <numbers>
 
-#include "files/sizes.hpp"
+#include "io/sizes.hpp"
 #include "lab/workloads/keys/workload.hpp"
 #include "lab/workloads/require.hpp"
 #include "raydex/column.hpp"

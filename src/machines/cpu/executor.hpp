@@ -52,7 +52,7 @@ struct executor {
   static void run(const context& /*on*/, const batch_plan& /*plan*/, const Operation& operation) {
     static_assert(core::operation<Operation>,
                   "an operation has a result, a view, probes and an output");
-    if constexpr (requires { operation.plain(); }) {
+    if constexpr (core::has_plain<Operation>) {
       if (operation.probes.are_plain()) return run_all(operation.plain());
     }
     run_all(operation);
@@ -185,8 +185,8 @@ struct executor {
     const default_floats floats;
     tbb::parallel_scan(
         tbb::blocked_range<std::uint64_t>(0, size, 1 << 16), none,
-        [&, asked = watch::of_this_thread()](const auto& range, Number all, bool is_final) {
-          if (asked != nullptr && asked == watch::of_this_thread()) watch::look();
+        [&, watched = watch::of_this_thread()](const auto& range, Number all, bool is_final) {
+          if (watched != nullptr && watched == watch::of_this_thread()) watch::look();
           for (std::uint64_t i = range.begin(); i < range.end(); ++i) {
             all = combine(all, numbers[i]);
             if (is_final) numbers[i] = all;

@@ -111,11 +111,11 @@ struct thread_group : core::group_of_one {
     RAYDEX_UNROLL
     for (unsigned i = 0; i < compared; i += each) {
       const uint4 read = core::load(reinterpret_cast<const uint4*>(numbers + i));
-      Number some[each];
-      std::memcpy(some, &read, sizeof read);
+      Number loaded[each];
+      std::memcpy(loaded, &read, sizeof read);
       RAYDEX_UNROLL
       for (unsigned j = 0; j < each; ++j)
-        flags |= (some[j] >= least ? 1U : 0U) << (i + j);
+        flags |= (loaded[j] >= least ? 1U : 0U) << (i + j);
     }
     return flags;
   }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/interface/platform.hpp"
-
 #include "src/interface/builders.hpp"
 
 #include <memory>

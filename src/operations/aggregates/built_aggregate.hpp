@@ -60,10 +60,10 @@ class built_aggregate final : public aggregate {
     buffer<RowId> counts(on, at_once);
     for (std::uint64_t first = 0; first < batch.size(); first += at_once) {
       const std::uint64_t size = std::min(at_once, batch.size() - first);
-      probes some = batch;
-      some.lower = slice(batch.lower, first, size);
-      some.upper = slice(batch.upper, first, size);
-      find_ranks(on, some, begins.data(), counts.data());
+      probes sliced = batch;
+      sliced.lower = slice(batch.lower, first, size);
+      sliced.upper = slice(batch.upper, first, size);
+      find_ranks(on, sliced, begins.data(), counts.data());
       answer(ranks{begins.data(), counts.data()}, first, size);
     }
   }

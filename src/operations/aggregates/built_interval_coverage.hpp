@@ -24,21 +24,15 @@ class built_interval_coverage final : public interval_coverage {
     const context own{memory_, on.stream};
     order_ = operation_on(where, &operation_table::order_intervals)(where, own, lower, upper, by);
     const auto sums_of = [&](const column& ends, bool by_upper, std::optional<ranked>& sums) {
-      column there = ends;
-      there.validity = nullptr;  // rows without an end are not in the order
+      column present = ends;
+      present.validity = nullptr;  // rows without an end are not in the order
       sums.emplace(own, where, static_cast<const std::uint32_t*>(order_->rows(by_upper)),
-                   order_->size(), there, typename ranked::parts{true, false, false});
+                   order_->size(), present, typename ranked::parts{true, false, false});
     };
     sums_of(lower, false, begins_);
     sums_of(upper, true, stops_);
     Executor::synchronise(own);
-    info_ = {.structure = "pivot_tree",
-             .options = "",
-             .where = where,
-             .keys = order_->comparison(),
-             .keys_differ = false,
-             .entries = order_->size(),
-             .resident_bytes = memory_.current()};
+    info_ = info_by_order(where, order_->comparison(), order_->size(), memory_.current());
   }
 
  private:

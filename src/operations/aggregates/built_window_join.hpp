@@ -21,15 +21,16 @@ class built_windowed final : public windowed {
   using ranked = ranked_values<RowId, Executor>;
 
   // `by_rank`: the windows are those of the rows, in their order.
-  built_windowed(const facts& of, const ordered_times& order, const std::optional<ranked>& values,
-                 buffer<RowId> begins, buffer<RowId> counts, bool by_rank)
-      : windowed(of, begins.size()),
+  built_windowed(const facts& known, const ordered_times& order,
+                 const std::optional<ranked>& values, buffer<RowId> begins, buffer<RowId> counts,
+                 bool by_rank)
+      : windowed(known, begins.size()),
         rows_(static_cast<const RowId*>(order.rows())),
         values_(&values),
         begins_(std::move(begins)),
         counts_(std::move(counts)),
         by_rank_(by_rank) {
-    if (of.value) width_ = of.value->width;
+    if (known.value) width_ = known.value->width;
   }
 
  private:
@@ -63,20 +64,20 @@ class built_windowed final : public windowed {
     write_value(on, last ? core::part_of_ranks::last : core::part_of_ranks::first, false, out);
   }
   void write_value(const context& on, core::part_of_ranks part, bool largest, void* out) const {
-    for_each_slice(size(), [&](std::uint64_t first, std::uint64_t some) {
-      values().extreme(on, found(first), part, some, largest,
+    for_each_slice(size(), [&](std::uint64_t first, std::uint64_t count) {
+      values().extreme(on, found(first), part, count, largest,
                        from(static_cast<std::byte*>(out), first * width_));
     });
   }
 
   void do_row_of_extreme(const context& on, bool largest, void* out) const override {
-    for_each_slice(size(), [&](std::uint64_t first, std::uint64_t some) {
-      buffer<std::uint64_t> ranks_of(on, some);
-      values().rank_of_extreme(on, found(first), some, largest, ranks_of.data());
+    for_each_slice(size(), [&](std::uint64_t first, std::uint64_t count) {
+      buffer<std::uint64_t> ranks_of(on, count);
+      values().rank_of_extreme(on, found(first), count, largest, ranks_of.data());
       Executor::for_each(on,
                          core::put_row_at<RowId>{found(first), ranks_of.data(), false, rows_,
                                                  from(static_cast<RowId*>(out), first)},
-                         some);
+                         count);
     });
   }
   void do_row_of_end(const context& on, bool last, void* out) const override {
@@ -105,19 +106,14 @@ class built_window_join final : public window_join {
     order_ = operation_on(where, &operation_table::order_times)(where, own, times, by,
                                                                 values ? &*values : nullptr);
     if (values) {
-      column there = *values;
-      there.validity = nullptr;  // rows without a value are not in the order
-      values_.emplace(own, where, static_cast<const RowId*>(order_->rows()), order_->size(), there,
+      column present = *values;
+      present.validity = nullptr;  // rows without a value are not in the order
+      values_.emplace(own, where, static_cast<const RowId*>(order_->rows()), order_->size(),
+                      present,
                       typename ranked::parts{options.sums, options.minima, options.maxima});
       Executor::synchronise(own);
     }
-    info_ = {.structure = "pivot_tree",
-             .options = "",
-             .where = where,
-             .keys = order_->comparison(),
-             .keys_differ = false,
-             .entries = order_->size(),
-             .resident_bytes = memory_.current()};
+    info_ = info_by_order(where, order_->comparison(), order_->size(), memory_.current());
   }
 
  private:

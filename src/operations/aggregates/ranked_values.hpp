@@ -109,8 +109,8 @@ class ranked_values {
     void* const codes = found.places == nullptr ? out : apart.data();
     const std::uint32_t* places = nullptr;
     if constexpr (sizeof(RowId) == 4) places = found.places;
-    with_rank_ranges<Executor>(on, found, part, probes, [&](const raydex::probes& asked) {
-      of(largest).minimum(on, asked, {code_format(), codes, probes});
+    with_rank_ranges<Executor>(on, found, part, probes, [&](const raydex::probes& rank_ranges) {
+      rmq_of(largest).minimum(on, rank_ranges, {code_format(), codes, probes});
     });
     dispatch_key(format_, [&]<class Code>() {
       Executor::for_each(on,
@@ -123,8 +123,8 @@ class ranked_values {
   void rank_of_extreme(const context& on, const ranks& found, std::uint64_t probes, bool largest,
                        std::uint64_t* out) const {
     with_rank_ranges<Executor>(on, found, core::part_of_ranks::all, probes,
-                               [&](const raydex::probes& asked) {
-                                 of(largest).position(on, asked, {out, probes});
+                               [&](const raydex::probes& rank_ranges) {
+                                 rmq_of(largest).position(on, rank_ranges, {out, probes});
                                });
   }
 
@@ -139,7 +139,7 @@ class ranked_values {
   key_format code_format() const {
     return is_wide() ? format_of<std::uint64_t> : format_of<std::uint32_t>;
   }
-  const rmq& of(bool largest) const { return *(largest ? largest_ : smallest_).smallest; }
+  const rmq& rmq_of(bool largest) const { return *(largest ? largest_ : smallest_).smallest; }
   core::answer_floating_sum<RowId> floating_sum(const ranks& found, double* out) const {
     return {found,
             {finite_.data(), finite_sums_.data(), finite_.size()},
@@ -176,7 +176,7 @@ class ranked_values {
     sums nan = sums_of(on, rows, values, core::value_part::not_a_number);
     sums positive = sums_of(on, rows, values, core::value_part::positive_infinity);
     sums negative = sums_of(on, rows, values, core::value_part::negative_infinity);
-    const auto any = [&](const sums& of) { return Executor::read(on, of.data() + size_) != 0; };
+    const auto any = [&](const sums& tree) { return Executor::read(on, tree.data() + size_) != 0; };
     if (!any(nan) && !any(positive) && !any(negative)) return;
     nan_ = std::move(nan);
     positive_ = std::move(positive);
@@ -185,15 +185,15 @@ class ranked_values {
 
   extremes extremes_of(const context& on, backend where, const RowId* rows,
                        const core::value_column& values, bool largest) const {
-    const auto made = [&]<class Code>(Code) -> extremes {
-      extremes of{{on, size_ * sizeof(Code)}, nullptr};
-      auto* const codes = reinterpret_cast<Code*>(of.codes.data());
+    const auto make = [&]<class Code>(Code) -> extremes {
+      extremes made{{on, size_ * sizeof(Code)}, nullptr};
+      auto* const codes = reinterpret_cast<Code*>(made.codes.data());
       Executor::for_each(on, core::put_value_code<Code, RowId>{rows, {values}, largest, codes},
                          size_);
-      of.smallest = cover_of(on, where, column(format_of<Code>, codes, size_));
-      return of;
+      made.smallest = cover_of(on, where, column(format_of<Code>, codes, size_));
+      return made;
     };
-    return is_wide() ? made(std::uint64_t{}) : made(std::uint32_t{});
+    return is_wide() ? make(std::uint64_t{}) : make(std::uint32_t{});
   }
 
   key_format format_;

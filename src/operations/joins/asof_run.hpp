@@ -50,7 +50,7 @@ class asof_run {
            (by_.empty() || times.size >= times_.size / few || walks_to_few_++ < most);
   }
 
-  // Has `take` take the row near these times by such a walk; it is given all but its lists.
+  // Has `take` take the row near these times by such a walk; it has all but its lists.
   void walk(const context& on, const column& times, const key_parts& by, const asof_options& how,
             core::take_closest<std::uint32_t> take) const {
     walked_by keys;
@@ -75,7 +75,7 @@ class asof_run {
       Executor::for_each(on, take, times.size);
   }
 
-  // Has `take` take the rows near these times, with everything but its lists and `build` given.
+  // Has `take` take the rows near these times, which has all but its lists and `build`.
   template <class RowId>
   void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
              core::take_closest<RowId> take) const {

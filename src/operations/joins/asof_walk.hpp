@@ -35,8 +35,8 @@ struct walked_times {
 
   std::uint64_t row(std::uint64_t i) const { return Mirrored ? last_ - i : i; }
   code operator[](std::uint64_t i) const {
-    const code of = static_cast<code>(encode(cells_[row(i)]) ^ turned_);
-    return Mirrored ? static_cast<code>(~of) : of;
+    const code encoded = static_cast<code>(encode(cells_[row(i)]) ^ turned_);
+    return Mirrored ? static_cast<code>(~encoded) : encoded;
   }
 
  private:
@@ -285,8 +285,8 @@ struct walk_by_key {
 
   template <class Group>
   void operator()(const Group& /*group*/, std::byte* /*scratch*/, std::uint64_t part) const {
-    std::uint32_t* const of = last + part * cells();
-    std::fill_n(of, cells(), not_found<std::uint32_t>);
+    std::uint32_t* const last_rows = last + part * cells();
+    std::fill_n(last_rows, cells(), not_found<std::uint32_t>);
     walked_keys built(*build_keys, build_rows, keys);
     walked_keys probed(*probe_keys, probe_rows, keys + 1);
     const auto end = begin_of(part + 1);
@@ -295,14 +295,14 @@ struct walk_by_key {
     std::uint64_t none = 0;
     const auto pass = [&] {
       const std::uint64_t row = order.build_row(build++);
-      of[built.at<Mirrored>(row)] = static_cast<std::uint32_t>(row);
+      last_rows[built.at<Mirrored>(row)] = static_cast<std::uint32_t>(row);
     };
     for (std::uint64_t probe = begin.probe; probe < end.probe; ++probe) {
       const auto time = order.probe(probe);
       while (build < end.build && order.precedes(build, time))
         pass();
       const std::uint64_t row = order.probe_row(probe);
-      const std::uint32_t found = of[probed.at<Mirrored>(row)];
+      const std::uint32_t found = last_rows[probed.at<Mirrored>(row)];
       none += found == not_found<std::uint32_t> ? 1 : 0;
       out[row] = found;
     }
@@ -321,7 +321,7 @@ struct finish_walk {
 
   template <class Group>
   void operator()(const Group& /*group*/, std::byte* /*scratch*/, std::uint64_t before) const {
-    const std::uint32_t* const of = walk.last + before * walk.cells();
+    const std::uint32_t* const last_rows = walk.last + before * walk.cells();
     const std::uint64_t part = before + 1;
     std::uint64_t left = walk.missing[part];
     for (std::uint64_t probe = walk.begin_of(part).probe; left != 0; ++probe) {
@@ -329,7 +329,7 @@ struct finish_walk {
       if (walk.out[row] != not_found<std::uint32_t>) continue;
       --left;
       const std::uint64_t number = (*walk.probe_keys)[row];
-      if (number != core::key_numbers::none) walk.out[row] = of[number];
+      if (number != core::key_numbers::none) walk.out[row] = last_rows[number];
     }
   }
 };

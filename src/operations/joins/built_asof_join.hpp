@@ -15,7 +15,7 @@
 
 #include "raydex/core/joins/asof.hpp"
 #include "raydex/join.hpp"
-#include "src/interface/row_id_checks.hpp"
+#include "src/interface/checks.hpp"
 #include "src/operations/joins/asof_run.hpp"
 #include "src/operations/joins/built_joined.hpp"
 #include "src/operations/joins/chained_columns.hpp"
@@ -128,7 +128,7 @@ class built_asof_join final : public asof_join {
       for (std::size_t r = from; r < runs_.size(); ++r)
         parts.push_back(runs_[r].by[p]);
       parts.push_back(by[p]);
-      rows.parts.push_back(chained_part::of<Executor>(own, parts));
+      rows.parts.push_back(chained_part::made_of<Executor>(own, parts));
       rows.by.push_back(rows.parts.back().view());
     }
     return rows;
@@ -157,15 +157,15 @@ class built_asof_join final : public asof_join {
       found.begins = {on, times.size};
       found.counts = {on, times.size};
       match(on, times, by, how, reinterpret_cast<row*>(found.own_list.data()), &found);
-      index_info of;
-      of.where = info_.where;
-      of.entries = info_.entries;
-      of.max_row_id = times_.size == 0 ? 0 : times_.size - 1;
-      return std::make_unique<built_joined<row, Executor>>(on, of, kind, std::move(found));
+      index_info described;
+      described.where = info_.where;
+      described.entries = info_.entries;
+      described.max_row_id = times_.size == 0 ? 0 : times_.size - 1;
+      return std::make_unique<built_joined<row, Executor>>(on, described, kind, std::move(found));
     });
   }
 
-  // Writes the rows of each probe and, if asked, how many these are and where.
+  // Writes the rows of each probe and, if wanted, how many these are and where.
   template <class RowId>
   void match(const context& on, const column& times, const key_parts& by, const asof_options& how,
              RowId* out, found_rows<RowId>* found) const {
@@ -182,10 +182,10 @@ class built_asof_join final : public asof_join {
       }
     }
     for_each_slice(times.size, [&](std::uint64_t first, std::uint64_t size) {
-      const column some = slice(times, first, size);
+      const column sliced = slice(times, first, size);
       asof_options of_some = how;
       if (how.tolerances) of_some.tolerances = slice(*how.tolerances, first, size);
-      core::take_closest<RowId> take = closest_of(some, how, out + first * how.neighbours);
+      core::take_closest<RowId> take = closest_of(sliced, how, out + first * how.neighbours);
       take.near = tolerances_of(of_some);
       if (found != nullptr) {
         take.begins = found->begins.data() + first;
@@ -193,7 +193,7 @@ class built_asof_join final : public asof_join {
         take.begin = first * how.neighbours;
       }
       const key_parts of_these = slice(by, first, size);
-      if (runs_.size() == 1) return runs_.front().order->match(on, some, of_these, how, take);
+      if (runs_.size() == 1) return runs_.front().order->match(on, sliced, of_these, how, take);
       buffer<RowId> rows[2];
       for (const unsigned s : {0U, 1U}) {
         if (how.direction == (s == 0 ? asof_direction::forward : asof_direction::backward))
@@ -202,7 +202,7 @@ class built_asof_join final : public asof_join {
         one.direction = s == 0 ? asof_direction::backward : asof_direction::forward;
         // Rows of the time of a probe are before it.
         if (s == 1 && how.direction == asof_direction::nearest) one.which = closeness::strict;
-        rows[s] = closest_of_runs<RowId>(on, some, of_these, one);
+        rows[s] = closest_of_runs<RowId>(on, sliced, of_these, one);
         take.lists[s].rows = rows[s].data();
       }
       Executor::for_each(on, take, size);

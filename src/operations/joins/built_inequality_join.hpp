@@ -36,13 +36,7 @@ class built_inequality_join final : public inequality_join {
     }
     rows_.emplace(own_, (*orders_)[0], (*orders_)[1], table_rows_);
     Executor::synchronise(own_);
-    info_ = {.structure = "pivot_tree",
-             .options = "",
-             .where = where,
-             .keys = orders_->comparison(),
-             .keys_differ = false,
-             .entries = (*orders_)[0].size(),
-             .resident_bytes = memory_.current()};
+    info_ = info_by_order(where, orders_->comparison(), (*orders_)[0].size(), memory_.current());
   }
 
  private:

@@ -37,13 +37,8 @@ class built_interval_join final : public interval_join {
     }
     by_lower_.emplace(own_, (*orders_)[from_lower], (*orders_)[from_upper], table_rows_);
     has_empty_ = Executor::read(own_, empty.data()) != 0;
-    info_ = {.structure = "pivot_tree",
-             .options = "",
-             .where = where,
-             .keys = orders_->comparison(),
-             .keys_differ = false,
-             .entries = (*orders_)[from_lower].size(),
-             .resident_bytes = memory_.current()};
+    info_ = info_by_order(where, orders_->comparison(), (*orders_)[from_lower].size(),
+                          memory_.current());
   }
 
  private:
@@ -105,7 +100,7 @@ class built_interval_join final : public interval_join {
   bool counts_points_by_ranks() const { return closed_ != closed_ends::neither || !has_empty_; }
   bool counts_overlaps_by_ranks() const { return closed_ == closed_ends::both || !has_empty_; }
 
-  // Is built when it is first asked for.
+  // Is built when it is first needed.
   const rows& by_upper() const {
     const std::lock_guard lock(changes_);
     if (!by_upper_) {

@@ -6,11 +6,13 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "raydex/error.hpp"
 #include "raydex/join.hpp"
 #include "src/operations/joins/built_joined.hpp"
 #include "src/operations/joins/key_index.hpp"
@@ -19,10 +21,15 @@
 
 namespace raydex {
 
-// The index of a join was edited.
-[[noreturn]] void refuse_edited();
-// Build rows without a match are asked of an index alone.
-[[noreturn]] void refuse_unmatched(join_kind kind);
+[[noreturn]] inline void refuse_edited() {
+  throw invalid_argument("join: its index was edited after it was built; build another one");
+}
+// An index alone does not know the rows that no probe matches.
+[[noreturn]] inline void refuse_unmatched(join_kind kind) {
+  throw unsupported("kind: " + std::string(to_string(kind)) +
+                    " joins are not over an index, which does not hold the rows whose key is "
+                    "missing; build the join over its column");
+}
 
 template <executor Executor>
 class built_join final : public join {
@@ -48,41 +55,42 @@ class built_join final : public join {
     repeats_ = found.repeats(own);
     if (repeats_) list_ = found.row_list(own, own_list_);
     Executor::synchronise(own);
-    const index_info& of = found.info();
-    info_ = {.structure = of.structure,
-             .options = of.options,
-             .where = of.where,
+    const index_info& indexed = found.info();
+    info_ = {.structure = indexed.structure,
+             .options = indexed.options,
+             .where = indexed.where,
              .keys = keys_.how(),
              .keys_differ = !repeats_,
-             .entries = of.entries,
+             .entries = indexed.entries,
              .resident_bytes = memory_.current()};
   }
 
   const std::vector<std::optional<key_format>>& formats() const override { return formats_; }
 
-  std::unique_ptr<joined> do_match(const context& on, const request& what) const override {
+  std::unique_ptr<joined> do_match(const context& on, const request& wanted) const override {
     if (keys_.located().changes() != changes_) refuse_edited();
-    const bool unmatched = wants_unmatched(what.kind);
-    if (unmatched && !rows_) refuse_unmatched(what.kind);
+    const bool unmatched = wants_unmatched(wanted.kind);
+    if (unmatched && !rows_) refuse_unmatched(wanted.kind);
     return with_row_id(keys_.get().info().row_ids, [&](auto zero) {
       return std::unique_ptr<joined>(std::make_unique<built_joined<decltype(zero), Executor>>(
-          on, keys_.get().info(), what.kind, find<decltype(zero)>(on, what),
+          on, keys_.get().info(), wanted.kind, find<decltype(zero)>(on, wanted),
           unmatched ? *rows_ : 0));
     });
   }
 
   template <class RowId>
-  found_rows<RowId> find(const context& on, const request& what) const {
-    if (what.parts != nullptr) return find_keys<RowId>(on, *what.parts);
+  found_rows<RowId> find(const context& on, const request& wanted) const {
+    if (wanted.parts != nullptr) return find_keys<RowId>(on, *wanted.parts);
     // Hash tables refuse ranges.
-    keys_.located().check_kind(what.batch ? *what.batch : ranges(*what.from, *what.from));
-    if (what.batch) {
-      found_rows<RowId> found = room_for<RowId>(on, what.batch->size(), what.batch->is_points);
-      look_up(on, *what.batch, found, 0);
+    keys_.located().check_kind(wanted.batch ? *wanted.batch : ranges(*wanted.from, *wanted.from));
+    if (wanted.batch) {
+      found_rows<RowId> found = room_for<RowId>(on, wanted.batch->size(), wanted.batch->is_points);
+      look_up(on, *wanted.batch, found, 0);
       return found;
     }
-    return keys_.get().info().key.encoded_bits() == 32 ? find_about<RowId, std::uint32_t>(on, what)
-                                                       : find_about<RowId, std::uint64_t>(on, what);
+    return keys_.get().info().key.encoded_bits() == 32
+               ? find_about<RowId, std::uint32_t>(on, wanted)
+               : find_about<RowId, std::uint64_t>(on, wanted);
   }
 
   // Memory for what is found of probes.
@@ -96,7 +104,7 @@ class built_join final : public join {
     return found;
   }
 
-  // Looks probes up; the first is number `first`.
+  // Looks up the probes from number `first` on.
   template <class RowId>
   void look_up(const context& on, const probes& batch, found_rows<RowId>& found,
                std::uint64_t first) const {
@@ -117,11 +125,11 @@ class built_join final : public join {
       return found;
     }
     for_each_slice(all, [&](std::uint64_t first, std::uint64_t size) {
-      const key_parts some = slice(keys, first, size);
+      const key_parts sliced = slice(keys, first, size);
       made_column made;
-      look_up(on, keys_.points_of(on, some, made), found, first);
+      look_up(on, keys_.points_of(on, sliced, made), found, first);
       RowId* const counts = found.counts.size() == 0 ? nullptr : found.counts.data() + first;
-      keys_.template drop_different<RowId>(on, some, found.begins.data() + first, counts,
+      keys_.template drop_different<RowId>(on, sliced, found.begins.data() + first, counts,
                                            found.list);
     });
     return found;
@@ -129,22 +137,23 @@ class built_join final : public join {
 
   // Looks up the keys about each probe.
   template <class RowId, class Key>
-  found_rows<RowId> find_about(const context& on, const request& what) const {
-    const column& all = *what.from;
+  found_rows<RowId> find_about(const context& on, const request& wanted) const {
+    const column& all = *wanted.from;
     found_rows<RowId> found = room_for<RowId>(on, all.size, false);
     for_each_slice(all.size, [&](std::uint64_t first, std::uint64_t size) {
-      const column some = slice(all, first, size);
+      const column sliced = slice(all, first, size);
       buffer<Key> lower(on, size);
       buffer<Key> upper(on, size);
-      if (what.how) {
-        put_ranges<Executor>(on, some, core::side_range<Key>{side_of(*what.how)}, lower, upper);
+      if (wanted.how) {
+        put_ranges<Executor>(on, sliced, core::side_range<Key>{side_of(*wanted.how)}, lower, upper);
       } else {
-        put_ranges<Executor>(on, some,
-                             band_of<Key>(some.format.type, {*what.distance}, {*what.distance}),
-                             lower, upper);
+        put_ranges<Executor>(
+            on, sliced, band_of<Key>(sliced.format.type, {*wanted.distance}, {*wanted.distance}),
+            lower, upper);
       }
       // Codes are their own codes.
-      look_up(on, ranges(column(lower, some.validity), column(upper, some.validity)), found, first);
+      look_up(on, ranges(column(lower, sliced.validity), column(upper, sliced.validity)), found,
+              first);
     });
     return found;
   }

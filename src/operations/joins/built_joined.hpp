@@ -88,7 +88,7 @@ struct found_rows {
   }
 };
 
-// Whether build rows without a match are asked for.
+// Whether a join has build rows without a match.
 inline bool wants_unmatched(join_kind kind) {
   return kind == join_kind::right || kind == join_kind::full;
 }
@@ -119,9 +119,9 @@ class unmatched_rows {
   void write_after(const context& on, std::uint64_t others, const core::row_slice<Out>& slice,
                    const F& f) const {
     if (slice.begin < others) {
-      core::row_slice<Out> some = slice;
-      some.end = std::min(slice.end, others);
-      f(some);
+      core::row_slice<Out> before = slice;
+      before.end = std::min(slice.end, others);
+      f(before);
     }
     if (slice.end > others) {
       const std::uint64_t begin = std::max(slice.begin, others);
@@ -209,13 +209,13 @@ class unmatched_rows {
 template <class RowId, executor Executor>
 class built_joined final : public joined {
  public:
-  // `rows`: of the build side, if rows without a match are asked for.
-  built_joined(const context& on, const index_info& of, join_kind kind, found_rows<RowId> found,
-               std::uint64_t rows = 0)
-      : joined(of.where, kind, found.begins.size(), last_row(of, rows)),
+  // `rows`: of the build side, if the join has rows without a match.
+  built_joined(const context& on, const index_info& build_side, join_kind kind,
+               found_rows<RowId> found, std::uint64_t rows = 0)
+      : joined(build_side.where, kind, found.begins.size(), last_row(build_side, rows)),
         found_(std::move(found)),
         tiles_(on, found_.view(kind)),
-        without_probe_(on, rows, of.entries, found_) {
+        without_probe_(on, rows, build_side.entries, found_) {
     this->unmatched_ = without_probe_.size();
     this->size_ = tiles_.rows() + this->unmatched_;
   }
@@ -223,9 +223,9 @@ class built_joined final : public joined {
  private:
   using located = core::located_probes<RowId>;
 
-  static std::uint64_t last_row(const index_info& of, std::uint64_t rows) {
+  static std::uint64_t last_row(const index_info& build_side, std::uint64_t rows) {
     if (rows != 0) return rows - 1;
-    return of.entries == 0 ? 0 : of.max_row_id;
+    return build_side.entries == 0 ? 0 : build_side.max_row_id;
   }
 
   void do_counts(const context& on, std::uint64_t* out) const override {

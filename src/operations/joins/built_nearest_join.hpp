@@ -34,13 +34,7 @@ class built_nearest_join final : public nearest_join {
     }
     overlaps_.emplace(own_, order(by_lower), order(by_upper), lower.size);
     Executor::synchronise(own_);
-    info_ = {.structure = "pivot_tree",
-             .options = "",
-             .where = where,
-             .keys = orders_->comparison(),
-             .keys_differ = false,
-             .entries = order(by_lower).size(),
-             .resident_bytes = memory_.current()};
+    info_ = info_by_order(where, orders_->comparison(), order(by_lower).size(), memory_.current());
   }
 
  private:

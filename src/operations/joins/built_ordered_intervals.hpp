@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "src/interface/ordered_intervals.hpp"
+#include "src/interface/searchable.hpp"
 #include "src/operations/joins/interval_validity.hpp"
 #include "src/operations/joins/value_order.hpp"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "raydex/core/joins/dominance.hpp"
-#include "src/interface/ordered_times.hpp"
-#include "src/operations/joins/near_values.hpp"
+#include "src/interface/searchable.hpp"
+#include "src/operations/joins/value_order.hpp"
 
 namespace raydex {
 

@@ -79,7 +79,7 @@ class chained_part {
  public:
   // Parts of one format, at least one; may wait.
   template <executor Executor>
-  static chained_part of(const context& on, const std::vector<key_part>& parts) {
+  static chained_part made_of(const context& on, const std::vector<key_part>& parts) {
     return std::visit(
         [&]<class Column>(const Column&) {
           std::vector<Column> columns;

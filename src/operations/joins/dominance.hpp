@@ -42,7 +42,7 @@ class dominance {
 
   const core::rank_tree<RowId>& tree() const { return tree_; }
 
-  // Is built when it is first asked for, with `own`, which is that of the build. Waits for its
+  // Is built when it is first needed, with `own`, which is that of the build. Waits for its
   // stream then. Of no rows there is none, and nothing is counted.
   const core::wavelet_matrix<RowId>& matrix(const context& own) const {
     const std::lock_guard lock(changes_);
@@ -245,10 +245,12 @@ class ranked_probes {
     raydex::for_each_slice(probes, [&](std::uint64_t first, std::uint64_t size) {
       buffer<std::uint32_t> slots;
       const core::key_numbers keys = orders_.numbers_of(on, slice(by_, first, size), slots);
-      f(first, size, [&](std::size_t order, const probed_values& of, buffer<std::uint64_t>& out) {
-        out = {on, size};
-        orders_[order].rank(on, keys, slice(*of.values, first, size), of.past, out.data());
-      });
+      f(first, size,
+        [&](std::size_t order, const probed_values& probed, buffer<std::uint64_t>& out) {
+          out = {on, size};
+          orders_[order].rank(on, keys, slice(*probed.values, first, size), probed.past,
+                              out.data());
+        });
     });
   }
 

@@ -6,13 +6,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "raydex/core/joins/key_cells.hpp"
+#include "raydex/error.hpp"
 #include "raydex/join.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/located_index.hpp"
+#include "src/interface/searchable.hpp"
 #include "src/operations/joins/slices.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 #include "src/operations/machine.hpp"
@@ -20,7 +22,10 @@
 namespace raydex {
 
 // Rows of different keys had equal hashes, whichever was tried.
-[[noreturn]] void refuse_hashes(unsigned tried);
+[[noreturn]] inline void refuse_hashes(unsigned tried) {
+  throw unsupported("keys: rows of different keys have equal hashes of 64 bits, by each of " +
+                    std::to_string(tried) + " hashes; give each key a number of its own");
+}
 
 // A column that was made of others.
 struct made_column {

@@ -104,8 +104,8 @@ class numbered_keys {
   }
   void drop_own() { slots_ = {}; }
   // Those of other keys, whose slots lie in `slots`.
-  core::key_numbers of(const context& on, const key_parts& keys,
-                       buffer<std::uint32_t>& slots) const {
+  core::key_numbers numbers_of(const context& on, const key_parts& keys,
+                               buffer<std::uint32_t>& slots) const {
     core::key_numbers all = numbers_;
     all.keys =
         composite_of(keys, by_table() ? table_.keys.missing_equal : numbers_.keys.missing_equal);

@@ -30,11 +30,11 @@ inline string_column slice(string_column strings, std::uint64_t first, std::uint
   return strings;
 }
 inline key_parts slice(const key_parts& parts, std::uint64_t first, std::uint64_t size) {
-  key_parts some;
+  key_parts sliced;
   for (const key_part& part : parts)
-    some.push_back(
+    sliced.push_back(
         std::visit([&](const auto& cells) { return key_part(slice(cells, first, size)); }, part));
-  return some;
+  return sliced;
 }
 
 // Rows of a key; of none, 0.
@@ -91,6 +91,18 @@ inline row_id_type row_ids_of(std::uint64_t rows) {
 template <class F>
 auto with_row_id(row_id_type type, const F& f) {
   return type == row_id_type::uint32 ? f(std::uint32_t{}) : f(std::uint64_t{});
+}
+
+// The description of a join by order: rows are in the order of a tree's entries.
+inline join_info info_by_order(backend where, key_comparison keys, std::uint64_t entries,
+                               std::uint64_t bytes) {
+  return {.structure = "pivot_tree",
+          .options = "",
+          .where = where,
+          .keys = keys,
+          .keys_differ = false,
+          .entries = entries,
+          .resident_bytes = bytes};
 }
 
 }  // namespace raydex

@@ -8,17 +8,18 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "raydex/core/joins/key_numbers.hpp"
+#include "raydex/error.hpp"
 #include "raydex/join.hpp"
 #include "raydex/pivot_tree.hpp"
-#include "src/interface/ascending_keys.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/interface/located_index.hpp"
+#include "src/interface/searchable.hpp"
 #include "src/operations/joins/key_index.hpp"
 #include "src/operations/joins/key_ranges.hpp"
 #include "src/operations/joins/numbered_keys.hpp"
@@ -28,7 +29,11 @@
 namespace raydex {
 
 // So many build rows have no numbers of 32 bits.
-[[noreturn]] void refuse_ranked_values(std::uint64_t rows);
+[[noreturn]] inline void refuse_ranked_values(std::uint64_t rows) {
+  throw unsupported("by: " + std::to_string(rows) +
+                    " rows are too many for keys that do not fit 64 bits beside the value; up to " +
+                    std::to_string(not_found<std::uint32_t> - 1) + " are not");
+}
 
 // Which rows have a key and a value, and another one if `more` is given. A key with missing values
 // is one if these are equal.
@@ -133,10 +138,10 @@ template <executor Executor>
 class value_order {
  public:
   // Of the rows that `validity` marks, by value alone.
-  value_order(const context& own, backend where, const ordered_column& of,
+  value_order(const context& own, backend where, const ordered_column& ordered,
               const std::uint8_t* validity)
-      : where_(where), descending_(of.descending), is_whole_(is_whole(of.values.format)) {
-    column values = of.values;
+      : where_(where), descending_(ordered.descending), is_whole_(is_whole(ordered.values.format)) {
+    column values = ordered.values;
     keyed_numbers turned;
     if (descending_) {
       turned = complement(own, values);
@@ -147,15 +152,16 @@ class value_order {
   }
   // Of these, by the number of their key among `keys`, of `key_bits` bits, then by value. If values
   // ascend, only the numbers of keys have to be sorted.
-  value_order(const context& own, backend where, const ordered_column& of, const number_span& span,
-              const core::key_numbers& keys, unsigned key_bits, const std::uint8_t* validity)
+  value_order(const context& own, backend where, const ordered_column& ordered,
+              const number_span& span, const core::key_numbers& keys, unsigned key_bits,
+              const std::uint8_t* validity)
       : where_(where),
-        descending_(of.descending),
-        is_whole_(is_whole(of.values.format)),
+        descending_(ordered.descending),
+        is_whole_(is_whole(ordered.values.format)),
         span_(span),
         key_bits_(key_bits) {
-    if (span.ranked) ranked_ = build_pivot_tree(where, own, of.values);
-    const keyed_numbers numbers = numbers_of(own, keys, of.values, descending_);
+    if (span.ranked) ranked_ = build_pivot_tree(where, own, ordered.values);
+    const keyed_numbers numbers = numbers_of(own, keys, ordered.values, descending_);
     order(own, column_of(numbers, validity),
           {.bits = {.first = span.ascends ? static_cast<int>(span.bits) : 0,
                     .last = static_cast<int>(bits())}});
@@ -226,7 +232,7 @@ class value_order {
     // No row has these numbers, the first one and the last one below a key.
     core::value_numbers below;
     below.bits = span_.bits;
-    below.given = past ? span_.behind : 0;
+    below.fixed = past ? span_.behind : 0;
     ordered_->rank(on, column_of(put(on, keys, below, size)), past, out);
   }
 
@@ -330,12 +336,28 @@ class value_orders {
   // The numbers of keys of probes, if there are keys; their slots lie in `slots`.
   core::key_numbers numbers_of(const context& on, const key_parts& by,
                                buffer<std::uint32_t>& slots) const {
-    return keyed_ ? keyed_->keys.of(on, by, slots) : core::key_numbers{};
+    return keyed_ ? keyed_->keys.numbers_of(on, by, slots) : core::key_numbers{};
   }
 
  private:
   std::optional<keyed_values<Executor>> keyed_;
   std::vector<value_order<Executor>> orders_;
 };
+
+// Writes how many rows come before those of each probe's key that are near it, and before what
+// follows these: the range may be reversed where there are none.
+template <executor Executor>
+void rank_near(const context& on, const value_order<Executor>& order, const core::key_numbers& keys,
+               const column& probes, const key_reach& before, const key_reach& after,
+               std::uint64_t* begin, std::uint64_t* end) {
+  dispatch_key(probes.format, [&]<class Key>() {
+    buffer<Key> lower(on, probes.size);
+    buffer<Key> upper(on, probes.size);
+    put_ranges<Executor>(on, probes, band_of<Key>(probes.format.type, before, after), lower, upper);
+    // Codes are their own codes.
+    order.rank(on, keys, column(lower, probes.validity), before.leaves_out_equal(), begin);
+    order.rank(on, keys, column(upper, probes.validity), !after.leaves_out_equal(), end);
+  });
+}
 
 }  // namespace raydex

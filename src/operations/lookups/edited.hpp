@@ -9,8 +9,8 @@
 
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/edits.hpp"
+#include "raydex/export.hpp"
 #include "raydex/index.hpp"
-#include "src/interface/internal.hpp"
 #include "src/interface/row_id_checks.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
@@ -51,9 +51,9 @@ RAYDEX_INTERNAL std::optional<sorted_column<Key, RowId>> edited(
     const sorted_edits<Key, RowId>& batch);
 }  // namespace cuda
 
-// How a batch of edits is sorted, and merged with sorted entries. `Lists` is an executor that also
-// handles lists of entries: `select_unmarked(on, list, marks, to)` copies those without a mark, of
-// which `to` has room for all, and `merge(on, a, b, to)` merges two of them.
+// How a batch of edits is sorted, and merged with sorted entries. `Lists` is the `entry_lists` of a
+// machine, an executor that also handles lists of entries: `select_unmarked(on, list, marks, to)`
+// copies those without a mark, `merge(on, a, b, to)` merges two of them, and `to` has room for all.
 template <class Lists, class Key, class RowId>
 struct edits_by {
   using sorted = sorted_column<Key, RowId>;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "raydex/layout.hpp"
 #include "raydex/memory.hpp"
+#include "raydex/options.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex {

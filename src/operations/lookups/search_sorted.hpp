@@ -2,24 +2,67 @@
 // What the backends' searches in sorted columns have in common.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <span>
 
-#include "raydex/core/lookups/sorted_keys.hpp"
-#include "src/interface/ascending_keys.hpp"
+#include "raydex/core/keys/column.hpp"
+#include "raydex/core/lookups/ordered_view.hpp"
+#include "raydex/core/lookups/search.hpp"
 #include "src/interface/dispatch.hpp"
+#include "src/interface/searchable.hpp"
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/line_tree.hpp"
 
 namespace raydex {
 
+// A view of a sorted column without missing cells, whose entries are its cells. Cost of a search:
+// log2 n + 1 reads.
+template <class Key, class Position>
+class sorted_keys_view : public core::ordered_view<sorted_keys_view<Key, Position>, Key, Position> {
+  using base = typename sorted_keys_view::ordered_view;
+
+ public:
+  using typename base::found;  // what a search finds
+
+  // A view of `size` cells.
+  sorted_keys_view(const core::cells& keys, Position size) : keys_{keys}, size_(size) {}
+
+  // How many cells there are.
+  RAYDEX_HD Position size() const { return size_; }
+  // The key at a rank.
+  RAYDEX_HD Key key(Position rank) const {
+    const bool is_bytes = keys_.format.type == key_type::bytes;
+    Key bits[1] = {is_bytes ? keys_.raw(rank) : keys_.template get<Key>(rank)};
+    keys_.encode_all(bits);
+    return bits[0];
+  }
+  // A rank is a row.
+  RAYDEX_HD Position row_id(Position rank) const { return rank; }
+
+  // Searches for N keys in step; see `ordered_view`.
+  template <class Team, std::size_t N>
+  RAYDEX_HD void descend(const Team& /*team*/, const Key (&wanted)[N],
+                         const Position (&/*entered*/)[N], found (&at)[N]) const {
+    Position ranks[N];
+    core::lower_bounds([this](Position rank) { return key(rank); }, size_, wanted, ranks);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      at[j] = {ranks[j], false, 0};
+  }
+
+ private:
+  core::encoded_column<Key> keys_;
+  Position size_;
+};
+
 // A search per thread: with few registers for each, more reads are under way on a GPU than with
 // several searches per thread.
 template <class Key, class Rank>
 struct rank_one {
-  core::sorted_keys_view<Key, Rank> in;
+  sorted_keys_view<Key, Rank> in;
   core::encoded_column<Key> wanted;
   bool past;
   std::uint64_t* out;
@@ -38,7 +81,7 @@ void search_sorted(const context& on, const column& sorted, const column& wanted
   const row_id_type ranks =
       sorted.size < not_found<std::uint32_t> ? row_id_type::uint32 : row_id_type::uint64;
   dispatch(sorted.format, ranks, [&]<class Key, class Rank>() {
-    using view = core::sorted_keys_view<Key, Rank>;
+    using view = sorted_keys_view<Key, Rank>;
     const view in(cells_of(sorted), static_cast<Rank>(sorted.size));
     if constexpr (Executor::hides_latency_by_threads) {
       Executor::for_each_alone(on, rank_one<Key, Rank>{in, {cells_of(wanted)}, past, out},

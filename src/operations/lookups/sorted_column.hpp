@@ -8,8 +8,8 @@
 #include "raydex/column.hpp"
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/core/lookups/hashing.hpp"
+#include "raydex/export.hpp"
 #include "raydex/memory.hpp"
-#include "src/interface/internal.hpp"
 
 namespace raydex {
 
@@ -29,11 +29,11 @@ struct bit_range {
 };
 
 // What entries are sorted by: keys, or hashes that stand in their place, by the function of a seed.
-// Where `given` is set, hashes by that seed are given in the place of keys. Bits of keys below
+// If `hashed_by` is set, the keys come as hashes by that seed. Bits of keys below
 // `bits` ascend as they are given, or are all equal, and those above are equal.
 struct entry_order {
   std::optional<std::uint64_t> seed = std::nullopt;
-  std::optional<std::uint64_t> given = std::nullopt;
+  std::optional<std::uint64_t> hashed_by = std::nullopt;
   bit_range bits = {};
 };
 
@@ -43,19 +43,19 @@ class sort_code {
  public:
   explicit sort_code(const entry_order& order)
       : hashes_(order.seed.has_value()),
-        given_hashes_(order.given.has_value()),
+        from_hashes_(order.hashed_by.has_value()),
         hash_(core::hash_by<Key>(order.seed.value_or(0))),
-        given_(core::hash_by<Key>(order.given.value_or(0))) {}
+        came_by_(core::hash_by<Key>(order.hashed_by.value_or(0))) {}
   RAYDEX_HD Key operator()(Key cell) const {
-    if (given_hashes_) cell = core::key_of(given_, cell);
+    if (from_hashes_) cell = core::key_of(came_by_, cell);
     return hashes_ ? hash_(cell) : cell;
   }
 
  private:
   bool hashes_;
-  bool given_hashes_;
+  bool from_hashes_;
   core::hash_function<Key> hash_;
-  core::hash_function<Key> given_;
+  core::hash_function<Key> came_by_;
 };
 
 // The keys that are not missing, encoded, in ascending order; equal keys by row id.
@@ -95,7 +95,7 @@ RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const c
 // The keys of a column that are not missing, encoded, in its own order: for structures that keep
 // it. `take_column` of each machine makes it.
 template <class Key, class RowId>
-struct given_column {
+struct unsorted_column {
   buffer<Key> keys;
   buffer<RowId> row_ids;         // none where they are the numbers of the keys
   std::uint64_t max_row_id = 0;  // as of a sorted_column
@@ -104,13 +104,13 @@ struct given_column {
 // Throws as `sort_column` does. On cuda it synchronises if there are row ids or missing keys.
 namespace cpu {
 template <class Key, class RowId>
-RAYDEX_INTERNAL given_column<Key, RowId> take_column(const context& on, const column& keys,
-                                                     const std::optional<column>& row_ids);
+RAYDEX_INTERNAL unsorted_column<Key, RowId> take_column(const context& on, const column& keys,
+                                                        const std::optional<column>& row_ids);
 }
 namespace cuda {
 template <class Key, class RowId>
-RAYDEX_INTERNAL given_column<Key, RowId> take_column(const context& on, const column& keys,
-                                                     const std::optional<column>& row_ids);
+RAYDEX_INTERNAL unsorted_column<Key, RowId> take_column(const context& on, const column& keys,
+                                                        const std::optional<column>& row_ids);
 }
 
 // A sorted column of encoded keys, as scenes are laid out over it.

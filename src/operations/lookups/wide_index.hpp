@@ -20,7 +20,7 @@
 #include "raydex/index.hpp"
 #include "raydex/repairs.hpp"
 #include "src/interface/dispatch.hpp"
-#include "src/interface/located_index.hpp"
+#include "src/interface/searchable.hpp"
 #include "src/operations/lookups/built_index.hpp"
 
 namespace raydex {
@@ -288,6 +288,24 @@ std::unique_ptr<index> make_wide(const index_info& info, bool updates, const con
                                  const column& keys, const std::optional<column>& row_ids,
                                  const index_maker& make, std::uint64_t of_slice) {
   return std::make_unique<wide_index<Executor>>(info, updates, on, keys, row_ids, make, of_slice);
+}
+
+template <executor Executor>
+void widen_row_ids(const context& on, const std::uint32_t* narrow, std::uint64_t size,
+                   const std::uint64_t* count, std::uint64_t* wide) {
+  Executor::for_each(on, core::widen_row_ids{narrow, count, wide}, size);
+}
+
+template <executor Executor>
+void mark_found(const context& on, const row_id_span& rows, bool* out) {
+  const auto mark = [&]<class RowId>(const RowId* from) {
+    Executor::for_each(on, core::put_found<RowId>{from, out}, rows.size);
+  };
+  if (rows.type == row_id_type::uint32) {
+    mark(static_cast<const std::uint32_t*>(rows.data));
+  } else {
+    mark(static_cast<const std::uint64_t*>(rows.data));
+  }
 }
 
 }  // namespace raydex

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "raydex/core/atomic.hpp"
+#include "raydex/core/keys/column.hpp"
 #include "raydex/core/minima/rmq.hpp"
 #include "raydex/rmq.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/operations/machine.hpp"
-#include "src/operations/minima/answer_range.hpp"
 
 namespace raydex {
 
@@ -23,6 +23,65 @@ core::value_array<Value> array_of(const column& values, rmq_extreme extreme) {
 inline core::range_source source_of(const probes& ranges) {
   return {cells_of(ranges.lower), cells_of(ranges.upper)};
 }
+
+// What ranges answer: their minima, in the order of the array.
+template <class Value, class Place>
+struct wanted_minimum {
+  using found = Value;   // what a search finds
+  using result = Value;  // what is written
+  static constexpr bool placed = false;
+
+  template <class View, class... How>
+  RAYDEX_HD static found search(const View& view, const How&... how) {
+    return view.minimum(how...);
+  }
+  RAYDEX_HD static found taken_from(const core::placed_minimum<Value, Place>& both) {
+    return both.value;
+  }
+  template <class View>
+  RAYDEX_HD static result answer(const View& view, bool is_any, found least) {
+    return view.array.original(is_any ? least : core::last_value<Value>());
+  }
+};
+
+// Or where these are.
+template <class Value, class Place>
+struct wanted_position {
+  using found = Place;
+  using result = std::uint64_t;
+  static constexpr bool placed = true;
+
+  template <class View, class... How>
+  RAYDEX_HD static found search(const View& view, const How&... how) {
+    return taken_from(view.find(how...));
+  }
+  RAYDEX_HD static found taken_from(const core::placed_minimum<Value, Place>& both) {
+    return both.place;
+  }
+  template <class View>
+  RAYDEX_HD static result answer(const View& view, bool is_any, found place) {
+    return is_any ? place - view.array.first() : no_position;
+  }
+};
+
+// Answers one range by a view that a single thread asks.
+template <class View, class Wanted>
+struct answer_range {
+  View view;
+  core::range_source ranges;
+  typename Wanted::result* out;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    typename View::place_type first = 0;
+    typename View::place_type last = 0;
+    const bool is_any = ranges.read(i, view.array, first, last);
+    put(i, is_any, is_any ? Wanted::search(view, first, last) : typename Wanted::found{});
+  }
+  // Writes what was found, if the range is not empty.
+  RAYDEX_HD void put(std::uint64_t i, bool is_any, typename Wanted::found found) const {
+    core::store_once(out + i, Wanted::answer(view, is_any, found));
+  }
+};
 
 // Keeps the smallest number of a range that `rmq::check` refuses.
 struct check_range {
@@ -60,11 +119,11 @@ class executed_rmq : public Base {
 };
 
 // Executors that have a faster way to answer for a view than a thread a range.
-template <class E, class View, class Asked>
+template <class E, class View, class Wanted>
 concept answers_for = requires(const context& on, const View& view,
-                               const core::range_source& ranges, typename Asked::result* out,
+                               const core::range_source& ranges, typename Wanted::result* out,
                                std::uint64_t size) {
-  E::template answer<Asked>(on, view, ranges, out, size);
+  E::template answer<Wanted>(on, view, ranges, out, size);
 };
 
 // A structure that a view answers for.
@@ -81,19 +140,19 @@ class built_rmq : public executed_rmq<Executor, Base> {
   void set_view(const View& view) { view_ = view; }
 
   void do_extreme(const context& on, const probes& ranges, void* out) const override {
-    answer<asked_minimum<value, place>>(on, ranges, static_cast<value*>(out));
+    answer<wanted_minimum<value, place>>(on, ranges, static_cast<value*>(out));
   }
   void do_position(const context& on, const probes& ranges, std::uint64_t* out) const override {
-    answer<asked_position<value, place>>(on, ranges, out);
+    answer<wanted_position<value, place>>(on, ranges, out);
   }
 
  private:
-  template <class Asked>
-  void answer(const context& on, const probes& ranges, typename Asked::result* out) const {
-    if constexpr (answers_for<Executor, View, Asked>) {
-      Executor::template answer<Asked>(on, view_, source_of(ranges), out, ranges.size());
+  template <class Wanted>
+  void answer(const context& on, const probes& ranges, typename Wanted::result* out) const {
+    if constexpr (answers_for<Executor, View, Wanted>) {
+      Executor::template answer<Wanted>(on, view_, source_of(ranges), out, ranges.size());
     } else {
-      Executor::for_each_alone(on, answer_range<View, Asked>{view_, source_of(ranges), out},
+      Executor::for_each_alone(on, answer_range<View, Wanted>{view_, source_of(ranges), out},
                                ranges.size());
     }
   }

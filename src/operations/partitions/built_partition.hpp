@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "raydex/core/partitions/answers.hpp"
 #include "raydex/core/partitions/pieces.hpp"
 #include "raydex/core/partitions/tiles.hpp"
 #include "raydex/partition.hpp"
@@ -174,9 +173,10 @@ class built_partition final : public partition {
     const auto combine = [&]<class Value>(Value* to) {
       std::uint64_t first = 0;
       for (const std::uint64_t pieces : counts_) {
-        Executor::for_each(
-            on, core::put_answers<Value, Number>{sources, cells_of(answers), first, how, to},
-            pieces);
+        Executor::for_each(on,
+                           core::put_answers<Value, Number>{sources, cells_of(answers), first,
+                                                            how == piece_answer::sum, to},
+                           pieces);
         first += pieces;
       }
     };

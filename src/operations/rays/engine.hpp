@@ -69,7 +69,7 @@ concept engine = executor<typename E::executor> &&
   // The keys of a column, in its order.
   {
     E::template take_column<std::uint64_t, std::uint32_t>(on, keys, row_ids)
-    } -> std::same_as<given_column<std::uint64_t, std::uint32_t>>;
+    } -> std::same_as<unsorted_column<std::uint64_t, std::uint32_t>>;
   // Writes out[numbers[i]] = rows[i].
   E::scatter(on, rows, rows, out, size);
 };

@@ -135,7 +135,7 @@ inline constexpr std::uint64_t most_at_once = std::uint64_t{1} << 28;
 // Bytes of scratch in other orders than `sorted`: 64 MB with what a sort needs besides.
 inline constexpr std::uint64_t most_scratch = std::uint64_t{60} << 20;
 
-// The points of a stretch of a batch, or the lower ends of its ranges, sorted by the highest bits
+// The points of a slice of a batch, or the lower ends of its ranges, sorted by the highest bits
 // of those in which the keys of the index differ: what lies outside of these meets nothing,
 // wherever it is sorted to.
 template <engine Engine, class Key>
@@ -224,7 +224,7 @@ struct traced_index {
   batch_plan plan = {};  // with which matches are answered
 };
 
-// Traces a batch, a stretch of it at a time, and answers what was traced. `tracer` traces as a
+// Traces a batch, a slice at a time, and answers what was traced. `tracer` traces as a
 // scene_tracer does.
 template <engine Engine, class Tracer, class Scene, class Key, class Entries, class Operation>
 void trace_probes(const context& on, const Tracer& tracer,
@@ -264,13 +264,13 @@ void trace_probes(const context& on, const Tracer& tracer,
     buffer<row_id> counts(on, !rows_only && counted ? job.size : 0);
     job.firsts = firsts.data();
     job.counts = counts.data();
-    std::optional<sorted_probes<Engine, Key>> stretch;
+    std::optional<sorted_probes<Engine, Key>> slice;
     if (sorted) {
-      stretch.emplace(on, probes, job.begin, job.size, index.column, index.sorted_bits);
-      job.order = stretch->numbers.current.data();
+      slice.emplace(on, probes, job.begin, job.size, index.column, index.sorted_bits);
+      job.order = slice->numbers.current.data();
       // Those of missing probes are no keys.
       if (probes.is_points && probes.lower.validity == nullptr)
-        job.points = stretch->keys.current.data();
+        job.points = slice->keys.current.data();
     }
     if constexpr (rows_only) {
       job.rows_by_probe = order != rx_order::sorted;

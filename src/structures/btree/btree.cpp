@@ -28,7 +28,7 @@ void btree::check_view(std::size_t key_bits, row_id_type row_ids) const {
   check_entries(*this, key_bits, row_ids, layout::row, layout::row);
 }
 
-void check_places(std::uint64_t pages, std::uint64_t capacity, std::uint64_t not_found) {
+void check_pages(std::uint64_t pages, std::uint64_t capacity, std::uint64_t not_found) {
   if (pages <= not_found / capacity) return;
   throw unsupported(fmt::format(
       "btree: {} pages of {} entries have more places than numbers below {}; give uint64 "

@@ -18,7 +18,7 @@
 namespace raydex {
 
 // Throws `unsupported` where row ids cannot number the places of so many pages.
-void check_places(std::uint64_t pages, std::uint64_t capacity, std::uint64_t not_found);
+void check_pages(std::uint64_t pages, std::uint64_t capacity, std::uint64_t not_found);
 
 // Copies row ids.
 template <class RowId>
@@ -90,7 +90,7 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
     directory made;
     if (size != 0) {
       made.pages = pages_of_build(size);
-      check_places(made.pages, capacity, not_found<RowId>);
+      check_pages(made.pages, capacity, not_found<RowId>);
       memory = {on, made.pages};
       made.unused = made.pages;
       made.first_ranks = {on, made.pages + 1};
@@ -169,7 +169,7 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
   // Numbers of each pair of pages.
   struct pair_numbers {
     pair_numbers(const context& on, std::uint64_t pairs) : size(pairs), all(on, 7 * pairs) {}
-    std::uint64_t* of(unsigned which) { return all.data() + which * size; }
+    std::uint64_t* array(unsigned number) { return all.data() + number * size; }
 
     std::uint64_t size;
     buffer<std::uint64_t> all;
@@ -193,13 +193,13 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
     edits.comfortable = static_cast<unsigned>(comfortable_);
     const std::uint64_t pairs = edits.pairs();
     pair_numbers numbers(on, pairs);
-    edits.insert_ends = numbers.of(0);
-    edits.erase_begins = numbers.of(1);
-    edits.erase_ends = numbers.of(2);
-    edits.entries = numbers.of(3);
-    edits.made = numbers.of(4);
-    edits.written = numbers.of(5);
-    edits.freed = numbers.of(6);
+    edits.insert_ends = numbers.array(0);
+    edits.erase_begins = numbers.array(1);
+    edits.erase_ends = numbers.array(2);
+    edits.entries = numbers.array(3);
+    edits.made = numbers.array(4);
+    edits.written = numbers.array(5);
+    edits.freed = numbers.array(6);
     Executor::for_each(on, core::find_pair_parts<Key, RowId>{edits}, pairs);
     Executor::for_each_in_groups(on, core::plan_pair<Key, RowId>{edits}, pairs);
     const auto sum_of = [&](std::uint64_t* all) {
@@ -280,7 +280,7 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
   // Writes all pages to new memory, in their order.
   void write_all(const context& on, const core::page_edits<Key, RowId>& edits, std::uint64_t made,
                  std::uint64_t written) {
-    check_places(made, capacity, not_found<RowId>);
+    check_pages(made, capacity, not_found<RowId>);
     page_memory memory(on, made + spare_of(made, written));
     directory next;
     next.pages = next.unused = made;

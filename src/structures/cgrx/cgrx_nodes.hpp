@@ -79,14 +79,14 @@ class node_store {
     return nodes_.buckets + (std::uint64_t{chunks_.size()} << nodes_.chunk_bits);
   }
 
-  // The nodes that an edit may take (it takes `wanted`), memory for those that are new, and
+  // The nodes that an edit may take (it takes `wanted` of them), memory for those that are new, and
   // where it puts others. The store holds what it held until it takes them back.
   class supply {
    public:
     supply(const context& on, node_store& store, const std::uint64_t* tickets, std::uint64_t wanted)
         : taken_(std::min(wanted, store.free_count_)),
           fresh_(wanted - taken_),
-          // At most all are given back.
+          // At most all become free.
           free_(on, store.used_ + fresh_),
           count_(on, 1),
           nodes_(store.nodes_) {

@@ -206,7 +206,7 @@ class bucket_scene {
     to.slots = slots_.data();
   }
 
-  // A row with 32 to 64 places for each bucket, as far as floats allow. The keys fill half of them
+  // A row with 32 to 64 places for each bucket, as far as floats allow; the keys fill half
   // at least: neighbours are apart, and rays from one to the next are short.
   static core::key_grid fitted_grid(std::uint64_t buckets_of_part) {
     const unsigned bits = core::floor_log2(buckets_of_part) + 6;

@@ -46,7 +46,7 @@ class built_direct final
     const std::uint64_t size = entries.keys.size();
     if (size != 0) {
       const auto ends = describe_keys<Executor>(on, entries.keys.data(), size);
-      // One less than the places; there may be 2^64 of these.
+      // One less than the places: there may be 2^64.
       const std::uint64_t span = ends.largest - ends.smallest;
       if (span >= saturated_product(size, limit_)) refuse_span(size, span, limit_);
       const bool different = count_repeated<Executor>(on, entries.keys.data(), size) == 0;

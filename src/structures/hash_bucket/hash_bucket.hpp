@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "raydex/core/lookups/hash_bucket_build.hpp"
+#include "raydex/core/lookups/hash_bucket.hpp"
 #include "raydex/hash_bucket.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/structures/shared/hashed.hpp"

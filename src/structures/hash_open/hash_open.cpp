@@ -8,7 +8,7 @@
 #include "raydex/error.hpp"
 #include "raydex/hash_open.hpp"
 #include "src/interface/structure_entry.hpp"
-#include "src/structures/shared/hash_options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {

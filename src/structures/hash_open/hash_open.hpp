@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "raydex/core/lookups/hash_open_build.hpp"
+#include "raydex/core/lookups/hash_open.hpp"
 #include "raydex/hash_open.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/structures/shared/hashed.hpp"

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "raydex/core/lookups/pivot_levels.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
 #include "src/operations/lookups/batch_plan.hpp"

@@ -43,19 +43,19 @@ struct rmq_range {
 
 // Room in shared memory for ranges of a warp that wait.
 template <class Place, unsigned Size>
-struct rmq_waiting_room {
+struct rmq_queue_memory {
   Place first[Size];
   Place last[Size];
   std::uint32_t number[Size];
 };
 
 // Ranges that wait.
-template <class Room>
+template <class Memory>
 class rmq_queue {
  public:
-  using range = rmq_range<std::remove_reference_t<decltype(Room::first[0])>>;
+  using range = rmq_range<std::remove_reference_t<decltype(Memory::first[0])>>;
 
-  __device__ explicit rmq_queue(Room& room) : room_(room) {}
+  __device__ explicit rmq_queue(Memory& room) : room_(room) {}
 
   __device__ unsigned size() const { return size_; }
 
@@ -88,7 +88,7 @@ class rmq_queue {
  private:
   static constexpr unsigned all = 0xffff'ffff;
 
-  Room& room_;
+  Memory& room_;
   unsigned size_ = 0;
 };
 
@@ -96,12 +96,12 @@ class rmq_queue {
 template <bool Placed, class Value, class Place>
 struct rmq_warp_memory {
   // Fewer than 32 are left in a queue before more are added.
-  using above_room = rmq_waiting_room<Place, 31 + 32 * rmq_cover_policy::ahead>;
+  using above_memory = rmq_queue_memory<Place, 31 + 32 * rmq_cover_policy::ahead>;
   static constexpr unsigned ends_size = 31 + 32;
-  using ends_room = rmq_waiting_room<Place, ends_size>;
+  using ends_memory = rmq_queue_memory<Place, ends_size>;
 
-  above_room above;
-  ends_room ends;
+  above_memory above;
+  ends_memory ends;
   // Of those that wait for values at their ends.
   core::found_minimum<Placed, Value, Place> found[ends_size];
   Value left[ends_size];
@@ -109,15 +109,15 @@ struct rmq_warp_memory {
 };
 
 // A warp as it looks for ranges in the levels.
-template <class View, class Asked>
+template <class View, class Wanted>
 class rmq_warp {
   using value = typename View::value_type;
   using place = typename View::place_type;
-  using found_type = core::found_minimum<Asked::placed, value, place>;
-  using memory_type = rmq_warp_memory<Asked::placed, value, place>;
+  using found_type = core::found_minimum<Wanted::placed, value, place>;
+  using memory_type = rmq_warp_memory<Wanted::placed, value, place>;
 
  public:
-  __device__ rmq_warp(const answer_range<View, Asked>& answer, memory_type& memory)
+  __device__ rmq_warp(const answer_range<View, Wanted>& answer, memory_type& memory)
       : view_(answer.view),
         answer_(answer),
         memory_(memory),
@@ -181,14 +181,14 @@ class rmq_warp {
   }
 
   __device__ void put(std::uint32_t number, const found_type& found) const {
-    answer_.put(number, true, Asked::of(view_.placed(found)));
+    answer_.put(number, true, Wanted::taken_from(view_.placed(found)));
   }
 
   const View& view_;
-  const answer_range<View, Asked>& answer_;
+  const answer_range<View, Wanted>& answer_;
   memory_type& memory_;
-  rmq_queue<typename memory_type::above_room> above_;
-  rmq_queue<typename memory_type::ends_room> ends_;
+  rmq_queue<typename memory_type::above_memory> above_;
+  rmq_queue<typename memory_type::ends_memory> ends_;
 };
 
 // What a block keeps in shared memory.
@@ -201,23 +201,23 @@ struct rmq_block_memory {
       warps[rmq_cover_policy::warps];
 };
 
-template <class View, class Asked>
+template <class View, class Wanted>
 __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
-    run_rmq_cover(const __grid_constant__ answer_range<View, Asked> answer, std::uint32_t size) {
+    run_rmq_cover(const __grid_constant__ answer_range<View, Wanted> answer, std::uint32_t size) {
   const View& view = answer.view;
   using value = typename View::value_type;
   using place = typename View::place_type;
   constexpr unsigned ahead = rmq_cover_policy::ahead;
-  using memory_type = rmq_block_memory<Asked::placed, View>;
+  using memory_type = rmq_block_memory<Wanted::placed, View>;
   auto& shared = *reinterpret_cast<memory_type*>(shared_memory());
   for (unsigned j = threadIdx.x; j < memory_type::layout::room; j += blockDim.x)
     shared.tables[j] = view.tables.tables[j];
   __syncthreads();
 
-  rmq_warp<View, Asked> queues(answer, shared.warps[threadIdx.x / 32]);
+  rmq_warp<View, Wanted> queues(answer, shared.warps[threadIdx.x / 32]);
   const unsigned lane = threadIdx.x % 32;
   const std::uint32_t step = gridDim.x * rmq_cover_policy::threads * ahead;
-  unsigned rest = 0;  // turns until tables are asked again
+  unsigned rest = 0;  // rounds until tables are read again
   for (std::uint32_t tile = (blockIdx.x * rmq_cover_policy::threads + threadIdx.x - lane) * ahead;
        tile < size; tile += step) {
     rmq_range<place> range[ahead];
@@ -247,10 +247,10 @@ __global__ void __launch_bounds__(rmq_cover_policy::threads, 4)
 #pragma unroll
       for (unsigned i = 0; i < ahead; ++i) {
         core::placed_minimum<value, place> found;
-        if (!covered[i] || !core::is_inside<Asked::placed>(one[i], other[i], view.rightmost,
-                                                           range[i].first, range[i].last, found))
+        if (!covered[i] || !core::is_inside<Wanted::placed>(one[i], other[i], view.rightmost,
+                                                            range[i].first, range[i].last, found))
           continue;
-        answer.put(range[i].number, true, Asked::of(found));
+        answer.put(range[i].number, true, Wanted::taken_from(found));
         waits[i] = false;
       }
     }
@@ -386,22 +386,22 @@ struct rmq_block_call {
 
 // What `rmq_cover` does in kernels of its own.
 struct rmq_cover_executor : executor {
-  template <class Asked, class Value, class Place>
+  template <class Wanted, class Value, class Place>
   static void answer(const context& on, const core::rmq_cover_view<Value, Place>& view,
-                     const core::range_source& ranges, typename Asked::result* out,
+                     const core::range_source& ranges, typename Wanted::result* out,
                      std::uint64_t size) {
     using view_type = core::rmq_cover_view<Value, Place>;
     constexpr unsigned threads = rmq_cover_policy::threads;
-    constexpr std::size_t bytes = sizeof(rmq_block_memory<Asked::placed, view_type>);
+    constexpr std::size_t bytes = sizeof(rmq_block_memory<Wanted::placed, view_type>);
     constexpr std::uint64_t per_block = std::uint64_t{threads} * rmq_cover_policy::ahead;
     constexpr std::uint64_t most = std::uint64_t{1} << 30;  // numbers have 32 bits in a launch
-    const auto kernel = run_rmq_cover<view_type, Asked>;
+    const auto kernel = run_rmq_cover<view_type, Wanted>;
     const std::uint64_t resident = resident_blocks(kernel, threads, bytes);
     leave_l1(kernel, threads, bytes, 1024);
     for (std::uint64_t begin = 0; begin < size; begin += most) {
       const std::uint64_t count = std::min(most, size - begin);
       launch(on.stream, std::min(blocks_for(count, per_block), resident), threads, bytes, kernel,
-             answer_range<view_type, Asked>{view, ranges.from(begin), out + begin},
+             answer_range<view_type, Wanted>{view, ranges.from(begin), out + begin},
              static_cast<std::uint32_t>(count));
     }
   }

@@ -5,7 +5,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
-#include "src/structures/shared/minima_options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
@@ -15,7 +15,7 @@ constexpr auto rmq_cover_table = table_of<rmq_cover_options>(
     std::array{choice<&rmq_cover_options::memory>(
         "memory", {{"fast", rmq_memory::fast}, {"small", rmq_memory::small}},
         "at most a quarter of the array's bytes, or a twenty-fifth")},
-    asked_options<rmq_cover_options>);
+    minima_options<rmq_cover_options>);
 
 rmq_cover::~rmq_cover() = default;
 

@@ -5,13 +5,13 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
-#include "src/structures/shared/minima_options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
 
 constexpr auto rmq_scan_table = table_of<rmq_scan_options>({"rmq_scan", searching_backends, true},
-                                                           asked_options<rmq_scan_options>);
+                                                           minima_options<rmq_scan_options>);
 
 std::unique_ptr<rmq> build_rmq_scan(backend where, const context& on, const column& values,
                                     const rmq_scan_options& options) try {

@@ -16,7 +16,6 @@
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/built_ray_index.hpp"
 #include "src/operations/rays/traced_batches.hpp"
-#include "src/structures/rx/rx_grid.hpp"
 #include "src/structures/rx/rx_scene.hpp"
 
 namespace raydex {
@@ -28,7 +27,7 @@ struct put_none {
   RAYDEX_HD void operator()(std::uint64_t i) const { firsts[i] = core::traced<RowId>::none; }
 };
 
-// Tells equal points what the first of them was told.
+// Gives equal points the answer of the first of them.
 template <class Key, class RowId>
 struct tell_equal_points {
   const Key* points;
@@ -153,8 +152,8 @@ class built_rx final
     const scene_entries entries{job.scene, entries_.row_ids.data()};
     for (; job.begin < probes.size; job.begin += job.size) {
       job.size = std::min(most_at_once, probes.size - job.begin);
-      const sorted_probes<Engine, Key> stretch(on, probes, job.begin, job.size, column_);
-      const Key* points = stretch.keys.current.data();
+      const sorted_probes<Engine, Key> slice(on, probes, job.begin, job.size, column_);
+      const Key* points = slice.keys.current.data();
       buffer<RowId> of_first(on, job.size);
       executor::for_each(on, put_none<RowId>{of_first.data()}, job.size);
       {
@@ -174,7 +173,7 @@ class built_rx final
       executor::for_each(
           on, tell_equal_points<Key, RowId>{points, job.size, of_first.data(), firsts.data()},
           job.size);
-      job.order = stretch.numbers.current.data();
+      job.order = slice.numbers.current.data();
       job.firsts = firsts.data();
       if constexpr (requires { Operation::first_match_only; }) {
         job.rows = operation.out;

@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "raydex/core/lookups/hash_build.hpp"
-#include "raydex/hash_options.hpp"
+#include "raydex/error.hpp"
+#include "raydex/options.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/internal.hpp"
 #include "src/operations/lookups/built_ordered_index.hpp"
 #include "src/operations/lookups/repeated_keys.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
@@ -36,9 +37,14 @@ inline std::uint64_t prime_from(std::uint64_t number) {
   return number;
 }
 
-// Keys, if so many repeat another one; more buckets than can be numbered.
-[[noreturn]] RAYDEX_INTERNAL void refuse_repeated(std::uint64_t repeated, std::uint64_t keys);
-[[noreturn]] RAYDEX_INTERNAL void refuse_buckets(std::uint64_t buckets, std::uint64_t most);
+[[noreturn]] inline void refuse_repeated(std::uint64_t repeated, std::uint64_t keys) {
+  throw invalid_argument("keys: " + std::to_string(repeated) + " of " + std::to_string(keys) +
+                         " repeat another one, but repeats=refused");
+}
+[[noreturn]] inline void refuse_buckets(std::uint64_t buckets, std::uint64_t most) {
+  throw unsupported("keys: " + std::to_string(buckets) + " buckets, but at most " +
+                    std::to_string(most) + " can be numbered; pivot_tree takes as many keys");
+}
 
 template <class Base, class View, class Executor>
 class built_hash : public built_ordered_index<Base, View, Executor> {
@@ -122,7 +128,8 @@ class built_hash : public built_ordered_index<Base, View, Executor> {
     for (unsigned left = most_seeds;; --left) {
       made = place_all(on, entries, repeated, left == 0);
       if (made) break;
-      order = {.seed = core::hash_function<std::uint64_t>{}(*order.seed + 1), .given = order.seed};
+      order = {.seed = core::hash_function<std::uint64_t>{}(*order.seed + 1),
+               .hashed_by = order.seed};
       entries = Executor::template sort_column<key, row_id>(on, column(entries.keys),
                                                             column(entries.row_ids), order);
     }

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <limits>
 
-#include "raydex/layout.hpp"
-#include "raydex/schedule.hpp"
+#include "raydex/options.hpp"
+#include "raydex/rmq.hpp"
 #include "src/interface/option_table.hpp"
 
 namespace raydex {
 
-// What is not given of these, the structure chooses.
+// The structure chooses those that the caller does not.
 template <auto Batch>
 inline constexpr std::array schedule_options{
     of_a_paper(choice<Batch, &batch_schedule::schedule>(
@@ -44,5 +46,30 @@ inline constexpr option_entry layout_option =
                              "keys and row ids in two arrays, or as entries of one");
 template <class Options>
 inline constexpr option_entry k_option = number<&Options::k>("k", {2, 33}, "children of a node");
+
+// Of hash tables.
+template <class Options>
+inline constexpr option_entry repeats_option = choice<&Options::repeats>(
+    "repeats", {{"allowed", repetition::allowed}, {"refused", repetition::refused}},
+    "whether keys may repeat");
+template <class Options>
+inline constexpr option_entry reading_option = choice<&Options::reading>(
+    "reading", {{"shared", bucket_reading::shared}, {"single", bucket_reading::single}},
+    "which threads read the bucket of a point");
+
+template <class Options>
+inline constexpr option_entry seed_option = option<&Options::seed>(
+    "seed", {{"random", not_given}}, {0, std::numeric_limits<std::uint32_t>::max()},
+    "of the hash function: a number gives the same table each time");
+
+// Of structures for minima.
+template <class Options>
+inline constexpr std::array minima_options{
+    choice<&Options::ties>("ties",
+                           {{"leftmost", rmq_ties::leftmost}, {"rightmost", rmq_ties::rightmost}},
+                           "which of equal values counts"),
+    choice<&Options::extreme>(
+        "extreme", {{"minimum", rmq_extreme::minimum}, {"maximum", rmq_extreme::maximum}},
+        "which value of a range is asked for")};
 
 }  // namespace raydex

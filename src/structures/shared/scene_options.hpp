@@ -2,19 +2,20 @@
 // Options that structures with rays share.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "raydex/error.hpp"
 #include "raydex/rx.hpp"
-#include "src/interface/internal.hpp"
 #include "src/interface/option_table.hpp"
 
 namespace raydex {
 
-// What the engine that builds a scene is told.
+// How an engine builds a scene.
 template <class Options>
 inline constexpr std::array scene_build_options{
     choice<&Options::compact>("compact", {{"auto", not_given}, {"on", true}, {"off", false}},
@@ -78,10 +79,22 @@ inline constexpr option_entry scale_option =
 
 // What is legal of options that structures with rays share, beyond what each says by itself.
 // Throws `invalid_argument`.
-void check_bits(const rx_bits& bits, const rx_scale& scale);
+inline void check_bits(const rx_bits& bits, const rx_scale& scale) {
+  if (std::max({bits.x, bits.y, bits.z}) > 23)
+    throw invalid_argument("option bits: " + text_of(bits) + ": a coordinate has at most 23 bits");
+  const rx_scale most{rx_scale::most - bits.y, rx_scale::most - bits.z};
+  if (scale.y > most.y || scale.z > most.z)
+    throw invalid_argument("option scale: " + text_of(scale) + ": with bits=" + text_of(bits) +
+                           " it is at most " + text_of(most));
+}
 
-// Throws `unsupported` where the largest key has no place; `remedy` says what to take.
-RAYDEX_INTERNAL void check_places(std::uint64_t largest_key, std::uint64_t largest_place,
-                                  const char* remedy);
+// Throws `unsupported` if the largest key has no place; `remedy` says what to take.
+inline void check_places(std::uint64_t largest_key, std::uint64_t largest_place,
+                         const char* remedy) {
+  if (largest_key <= largest_place) return;
+  throw unsupported("the largest key has the code " + std::to_string(largest_key) +
+                    ", but there are places up to " + std::to_string(largest_place) + "; take " +
+                    remedy);
+}
 
 }  // namespace raydex

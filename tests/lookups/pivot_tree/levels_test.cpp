@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "raydex/core/keys/entries.hpp"
-#include "raydex/core/lookups/pivot_levels.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
 #include "tests/support/random.hpp"
 
 namespace raydex::core {

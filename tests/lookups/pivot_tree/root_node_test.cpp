@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "raydex/core/keys/entries.hpp"
-#include "raydex/core/lookups/root_node.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
 #include "tests/lookups/pivot_tree/hard_keys.hpp"
 
 namespace raydex::core {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Values as codes in the order of the keys, over which minima are asked. Maxima are minima of
+/// Values as codes in the order of the keys, for minima over them. Maxima are minima of
 /// codes in the opposite order.
 #pragma once
 

@@ -35,11 +35,11 @@ struct put_value_part {
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t rank) const {
     const std::uint64_t row = row_ids[rank];
-    sums[rank + 1] = values.valid(row) ? of(row) : 0;
+    sums[rank + 1] = values.valid(row) ? number_in(row) : 0;
   }
 
  private:
-  RAYDEX_HD std::uint64_t of(std::uint64_t row) const {
+  RAYDEX_HD std::uint64_t number_in(std::uint64_t row) const {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     switch (part) {
       case value_part::whole:
@@ -163,9 +163,9 @@ struct found_ranks {
     return load(sums + begin + load(counts + probe)) - load(sums + begin);
   }
   /// The same of floating values.
-  RAYDEX_HD double_sum sum(const sum_tree& of, std::uint64_t probe) const {
+  RAYDEX_HD double_sum sum(const sum_tree& tree, std::uint64_t probe) const {
     const std::uint64_t begin = load(begins + probe);
-    return of.over(begin, begin + load(counts + probe));
+    return tree.over(begin, begin + load(counts + probe));
   }
 };
 

@@ -69,7 +69,7 @@ struct tolerances {
   /// Whether any distance will do.
   bool takes_any() const { return same == any && each.data == nullptr && !is_share; }
   /// The largest distance from a probe, as a code in `most`; false if there is none.
-  RAYDEX_HD bool of(std::uint64_t i, const time_cells& probes, std::uint64_t& most) const {
+  RAYDEX_HD bool find(std::uint64_t i, const time_cells& probes, std::uint64_t& most) const {
     most = same;
     if (each.data != nullptr) {
       if (!each.valid(i)) return false;
@@ -180,14 +180,14 @@ struct take_closest {
   std::uint64_t neighbours;  ///< how many rows are taken for each
   tolerances near;           ///< how far they may be from the probe
   RowId* out;                ///< `neighbours` rows for each probe, none where there are fewer
-  RowId* begins = nullptr;   ///< as of `located_probes`, whose list is `out`; null: not asked for
+  RowId* begins = nullptr;   ///< as of `located_probes`, whose list is `out`; null if not wanted
   RowId* counts = nullptr;   ///< likewise
   std::uint64_t begin = 0;   ///< where `out` is in that list
 
   /// Takes those of one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     std::uint64_t most = tolerances::any;
-    const bool any = probe_times.values.valid(i) && near.of(i, probe_times, most);
+    const bool any = probe_times.values.valid(i) && near.find(i, probe_times, most);
     const RowId first = any ? row(i, lists[0], 0) : none;
     const RowId second = any ? row(i, lists[1], 0) : none;
     const RowId taken = closer(i, first, second, most);

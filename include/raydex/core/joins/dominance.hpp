@@ -24,12 +24,12 @@ namespace raydex::core {
 template <class Rank>
 struct put_permuted {
   const Rank* numbers;  ///< the permutation
-  const Rank* of;       ///< what belongs to each number; null: its place is asked for
-  Rank* out;            ///< by place; by number where places are asked for
+  const Rank* ranks;    ///< what belongs to each number; null: its place
+  Rank* out;            ///< by place; by number if `ranks` is null
   /// Writes that of one place.
   RAYDEX_HD void operator()(std::uint64_t place) const {
-    if (of != nullptr) {
-      out[place] = of[numbers[place]];
+    if (ranks != nullptr) {
+      out[place] = ranks[numbers[place]];
     } else {
       out[numbers[place]] = static_cast<Rank>(place);
     }
@@ -203,24 +203,24 @@ class dominated_writer : public tile_writer<Out> {
   template <class Team>
   RAYDEX_HD bool write_listed(const Team& team, const part& own, const few_rows& rows) const {
     if (probes_.lists.places == nullptr) return false;
-    typename rank_lists<RowId>::stretch listed{0, 0, rank_lists<RowId>::left_out};
+    typename rank_lists<RowId>::slice listed{0, 0, rank_lists<RowId>::left_out};
     if (rows.count != 0) listed = probes_.lists.from(rows.least);
     const bool serves = listed.place != rank_lists<RowId>::left_out;
     std::uint32_t flags = team.vote(serves);
     if (flags == 0) return false;
     listed_rows next(probes_, team, team.from(listed, first_bit(flags)));
     while (flags != 0) {
-      const few_rows asked = team.from(rows, first_bit(flags));
+      const few_rows wanted = team.from(rows, first_bit(flags));
       flags &= flags - 1;
       listed_rows read = next;
       if (flags != 0) next = {probes_, team, team.from(listed, first_bit(flags))};
       for (unsigned seen = 0;;) {
-        const std::uint32_t found = team.vote(read.rank >= asked.least);
+        const std::uint32_t found = team.vote(read.rank >= wanted.least);
         const unsigned number = seen + count_bits(found & ((1U << team.lane()) - 1));
-        if ((found >> team.lane() & 1) != 0 && number < asked.count)
-          put(own, asked.row + number, asked.probe, read.row);
+        if ((found >> team.lane() & 1) != 0 && number < wanted.count)
+          put(own, wanted.row + number, wanted.probe, read.row);
         seen += count_bits(found);
-        if (seen >= asked.count) break;
+        if (seen >= wanted.count) break;
         read.go_on(probes_);
       }
     }
@@ -238,7 +238,7 @@ class dominated_writer : public tile_writer<Out> {
 
     template <class Team>
     RAYDEX_HD listed_rows(const dominating_probes<RowId>& probes, const Team& team,
-                          const typename rank_lists<RowId>::stretch& listed)
+                          const typename rank_lists<RowId>::slice& listed)
         : begin(listed.begin), place(listed.place), size(listed.size), at(team.lane()) {
       read(probes);
     }

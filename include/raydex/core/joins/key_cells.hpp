@@ -42,13 +42,13 @@ struct key_cells {
 /// so that loops over it do not look at it again. False where cells do not lie side by side, or are
 /// byte strings.
 template <class F>
-RAYDEX_HD bool with_typed_codes(const cells& of, const F& f) {
-  if (of.stride != of.format.width) return false;
+RAYDEX_HD bool with_typed_codes(const cells& from, const F& f) {
+  if (from.stride != from.format.width) return false;
   const auto call = [&]<class T>(T /*type*/) {
-    f([all = reinterpret_cast<const T*>(of.data)](std::uint64_t i) { return encode(all[i]); });
+    f([all = reinterpret_cast<const T*>(from.data)](std::uint64_t i) { return encode(all[i]); });
     return true;
   };
-  switch (of.format.type) {
+  switch (from.format.type) {
     case key_type::uint32:
       return call(std::uint32_t{});
     case key_type::uint64:

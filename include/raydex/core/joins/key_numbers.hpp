@@ -19,7 +19,7 @@ namespace raydex::core {
 struct code_span {
   std::uint64_t above = 0;     ///< the largest code
   std::uint64_t below = 0;     ///< the complement of the smallest one; 0 where no cell has a code
-  std::uint64_t descends = 0;  ///< 1 if a code is smaller than the one before it, if asked
+  std::uint64_t descends = 0;  ///< 1 if a code is smaller than the one before it, if wanted
 
   /// The smallest code.
   constexpr std::uint64_t first() const { return ~below; }
@@ -36,7 +36,7 @@ struct find_code_span {
   /// Likewise.
   RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
 
-  key_cells of;        ///< the column
+  key_cells from;      ///< the column
   std::uint64_t size;  ///< its cells
   bool in_order;       ///< whether to find out if codes descend
   code_span* out;      ///< zeros at first
@@ -49,13 +49,13 @@ struct find_code_span {
     code_span span;
 #if !defined(__CUDA_ARCH__)
     const bool done =
-        of.fixed.validity == nullptr && with_typed_codes(of.fixed, [&](const auto& code_of) {
+        from.fixed.validity == nullptr && with_typed_codes(from.fixed, [&](const auto& code_of) {
           look(group, begin, end, code_of, span);
         });
     if (!done)
 #endif
       look(
-          group, begin, end, [&](std::uint64_t i) { return of.code(i); }, span);
+          group, begin, end, [&](std::uint64_t i) { return from.code(i); }, span);
     const auto larger = [](std::uint64_t a, std::uint64_t b) { return a < b ? b : a; };
     span.above = group.reduce(span.above, larger);
     span.below = group.reduce(span.below, larger);
@@ -75,7 +75,7 @@ struct find_code_span {
     bool descends = false;
     bool any = false;
     for (std::uint64_t i = begin + group.lane(); i < end; i += group.lanes()) {
-      if (!of.fixed.valid(i)) continue;
+      if (!from.fixed.valid(i)) continue;
       const auto code = code_of(i);
       any = true;
       above = code > above ? code : above;
@@ -169,11 +169,11 @@ struct value_numbers {
   std::uint64_t first = 0;   ///< the smallest code, or complement of one, whose number is 1
   std::uint64_t behind = 0;  ///< the number of what is larger than all, if there is a larger code
   unsigned bits = 0;         ///< of a number, which none of them fills
-  std::uint64_t given = key_numbers::none;  ///< the number of any value, unless it is none
+  std::uint64_t fixed = key_numbers::none;  ///< the number of any value, unless it is none
 
   /// The number of value `i`.
   RAYDEX_HD std::uint64_t operator[](std::uint64_t i) const {
-    if (given != key_numbers::none) return given;
+    if (fixed != key_numbers::none) return fixed;
     const std::uint64_t code = descending ? ~values.code(i) : values.code(i);
     if (code < first) return 0;
     const std::uint64_t after = code - first;

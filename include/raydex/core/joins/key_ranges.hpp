@@ -10,7 +10,6 @@
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
-#include "raydex/core/keys/interval.hpp"
 #include "raydex/core/keys/key.hpp"
 #include "raydex/core/lookups/search.hpp"
 

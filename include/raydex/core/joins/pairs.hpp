@@ -134,7 +134,7 @@ struct mark_found_positions {
 /// one.
 inline constexpr unsigned tile_probes = 1024;
 
-/// A tile of more rows than `heavy_rows` is left to many groups, and each writes
+/// A tile of more rows than `heavy_rows` is left to many groups; each one writes
 /// `rows_at_once` of them.
 inline constexpr std::uint64_t heavy_rows = std::uint64_t{1} << 16;
 /// See `heavy_rows`.

@@ -154,13 +154,13 @@ struct rank_lists {
   const Rank* rows = nullptr;           ///< their rows
 
   /// The rows of one probe.
-  struct stretch {
+  struct slice {
     std::uint64_t begin;  ///< in the lists
     unsigned size;        ///< rows there
     Rank place;           ///< the first place that follows; `left_out`: there is no list
   };
   /// Where those of ranks from `least` on are.
-  RAYDEX_HD stretch from(Rank least) const {
+  RAYDEX_HD slice from(Rank least) const {
     const Rank list = least / spacing;
     const std::uint64_t begin = list == 0 ? 0 : load(ends + list - 1);
     return {begin, static_cast<unsigned>(load(ends + list) - begin), load(places + list)};

@@ -283,4 +283,10 @@ RAYDEX_HD inline void scan_ranks(const strided_entries<Key, RowId>& entries, Row
   }
 }
 
+/// Views of entries that lie side by side in the order of their keys.
+template <class View>
+concept over_entries = requires(const View& view) {
+  view.entries();
+};
+
 }  // namespace raydex::core

@@ -180,3 +180,17 @@ RAYDEX_HD constexpr T decode(encoded_t<T> code) {
 }
 
 }  // namespace raydex
+
+namespace raydex::core {
+
+/// All keys k with lower <= k <= upper.
+template <class Key>
+struct interval {
+  Key lower;  ///< the smallest key
+  Key upper;  ///< the largest key
+
+  /// Whether it holds no key.
+  RAYDEX_HD bool empty() const { return upper < lower; }
+};
+
+}  // namespace raydex::core

@@ -19,10 +19,9 @@
 #include "raydex/core/keys/edits.hpp"
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/ordered_view.hpp"
-#include "raydex/core/lookups/pinned.hpp"
-#include "raydex/core/lookups/pivot_levels.hpp"
-#include "raydex/core/lookups/root_node.hpp"
 #include "raydex/core/lookups/search.hpp"
+#include "raydex/core/lookups/team.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
 
 namespace raydex::core {
 
@@ -80,7 +79,7 @@ class btree_view : public ordered_view<btree_view<Key, RowId>, Key, RowId> {
   /// Where the parts of the tree lie.
   struct parts {
     root_node<Key> root;            ///< the root
-    pivot_levels levels;            ///< levels below it; the pages are their leaves
+    pivot_levels levels;            ///< levels below it; their leaves are the pages
     const Key* pivots = nullptr;    ///< those of these levels
     btree_pages<Key, RowId> pages;  ///< what is below them
   };
@@ -149,7 +148,7 @@ class btree_view : public ordered_view<btree_view<Key, RowId>, Key, RowId> {
       at[j].rank = tree_.pages.first_rank(page[j]) + slot[j];
   }
 
-  /// The same where only the row ids of the matches are asked for, and no rank.
+  /// The same for the row ids of the matches alone, without ranks.
   template <class Team, std::size_t M, std::size_t N>
   RAYDEX_HD void descend_to_rows(Team& team, const Key (&wanted)[M], RowId (&nodes)[M],
                                  RowId (&rows)[N]) const {

@@ -10,7 +10,7 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/ordered_view.hpp"
-#include "raydex/core/lookups/pinned.hpp"
+#include "raydex/core/lookups/team.hpp"
 
 namespace raydex::core {
 

@@ -8,7 +8,7 @@
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/entries.hpp"
-#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/core/lookups/hashing.hpp"
 #include "raydex/core/lookups/team.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
-#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
 
 namespace raydex::core {
 
@@ -117,6 +117,12 @@ RAYDEX_HD inline void find_matches(Team& team, const View& view,
     if (!matches[j]) end[j] = begin[j];
 }
 
+/// Operations with a version of their own for plain probes; see `probe_set`.
+template <class Operation>
+concept has_plain = requires(const Operation& operation) {
+  operation.plain();
+};
+
 /// The operation that is shown the matches: of one that wraps another, as `answer_traced` does,
 /// that other one.
 template <class Operation>
@@ -220,7 +226,7 @@ struct first_of_points {
     return {view, {probes.lower, probes.upper, probes.size, probes.is_points}, out};
   }
 
-  /// Answers N plain probes from `first` on, as many as there are; for teams of one lane.
+  /// Answers N plain probes from `first` on, which all exist; for teams of one lane.
   template <std::size_t N, class Team>
   RAYDEX_HD void run_plain(Team& team, std::uint64_t first) const requires Plain {
     using key = typename View::key_type;
@@ -391,7 +397,7 @@ struct count_rows {
   }
 };
 
-/// Writes of the matches of each probe how many they are and where they begin: what is asked for.
+/// Writes how many matches each probe has and where they begin, or one of both.
 template <class View>
 struct locate_rows {
   using result = std::uint64_t;  ///< what is written a probe
@@ -447,7 +453,7 @@ struct closest_rows {
 
   View view;                   ///< the index
   const std::uint64_t* ranks;  ///< of `rank_points`
-  bool before;                 ///< whether the key before the rank is asked for, or that after it
+  bool before;                 ///< whether it is the key before the rank, or that after it
   bool last;                   ///< whether its largest row id is meant where it is before
   result* out;                 ///< a row id a probe
 

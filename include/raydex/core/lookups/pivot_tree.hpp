@@ -9,10 +9,8 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/ordered_view.hpp"
-#include "raydex/core/lookups/pinned.hpp"
-#include "raydex/core/lookups/pivot_levels.hpp"
-#include "raydex/core/lookups/quantised_node.hpp"
-#include "raydex/core/lookups/root_node.hpp"
+#include "raydex/core/lookups/team.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
 
 namespace raydex::core {
 
@@ -226,7 +224,7 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
     }
   }
 
-  /// The same where only the row ids of the matches are asked for.
+  /// The same for the row ids of the matches alone.
   template <class Team, std::size_t M, std::size_t N>
   RAYDEX_HD void descend_to_rows(Team& team, const key_type (&wanted)[M], row_id_type (&nodes)[M],
                                  row_id_type (&rows)[N]) const {
@@ -415,7 +413,7 @@ struct place_nodes {
 
 /// Counts the entries for which quantised nodes would lead a search to a child before theirs: those
 /// above the last key before their child that round to the same. Leaves out duplicates of that key;
-/// a few of these may be misled by a separator before it. Looks at every `every`-th node of a
+/// a separator before it may mislead a few of these. Looks at every `every`-th node of a
 /// level.
 template <class Entries>
 struct count_misled {

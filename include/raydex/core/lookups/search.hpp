@@ -9,8 +9,8 @@
 
 namespace raydex::core {
 
-/// One of two positions, without a branch: a host's compiler is told by arithmetic, a device's
-/// needs no telling.
+/// One of two positions, without a branch: on a host by arithmetic, on a device as the compiler
+/// does by itself.
 template <class Position>
 RAYDEX_HD constexpr Position choose(bool first, Position a, Position b) {
 #if defined(__CUDA_ARCH__)

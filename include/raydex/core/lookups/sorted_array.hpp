@@ -10,8 +10,8 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/ordered_view.hpp"
-#include "raydex/core/lookups/pinned.hpp"
 #include "raydex/core/lookups/search.hpp"
+#include "raydex/core/lookups/team.hpp"
 
 namespace raydex::core {
 
@@ -127,7 +127,7 @@ class sorted_array_view : public view_of_entries<sorted_array_view<Entries>, Ent
 /// side; else the view. Code that only reads row ids is then the same for keys of any width.
 template <class View>
 auto rows_of(const View& view) {
-  if constexpr (requires { view.entries(); }) {
+  if constexpr (over_entries<View>) {
     return sorted_array_view(view.entries().without_keys(), view.size());
   } else {
     return view;
@@ -137,7 +137,7 @@ auto rows_of(const View& view) {
 /// An operation on matches that are known, over the rows of its view.
 template <class Operation>
 auto over_rows(const Operation& operation) {
-  if constexpr (requires { operation.view.entries(); }) {
+  if constexpr (over_entries<decltype(operation.view)>) {
     return operation.over(rows_of(operation.view));
   } else {
     return operation;

@@ -14,7 +14,7 @@
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/hashing.hpp"
 #include "raydex/core/lookups/lookup.hpp"
-#include "raydex/core/lookups/quantised_node.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
 
 namespace raydex::core {
 
@@ -31,6 +31,21 @@ struct pinned_memory {
   const void* data = nullptr;  ///< where it begins
   std::uint32_t bytes = 0;     ///< 0: nothing is pinned
 };
+
+/// Copies the first elements of an array, as many as `bytes` hold; every one of `threads` threads
+/// copies its share.
+template <class At, class T>
+RAYDEX_HD inline void pin_first(const At& element, T* memory, std::size_t bytes, unsigned thread,
+                                unsigned threads) {
+  for (std::size_t i = thread; i < bytes / sizeof(T); i += threads)
+    memory[i] = element(i);
+}
+
+/// Element i of an array, from pinned memory if it is there (lightweight paper, section 4.2).
+template <class T, class At>
+RAYDEX_HD inline T pinned_or(const pinned_memory& pinned, std::uint64_t i, const At& element) {
+  return i < pinned.bytes / sizeof(T) ? static_cast<const T*>(pinned.data)[i] : element(i);
+}
 
 /// Pivots in a node of one line: 16 of 32 bits, 8 of 64 bits.
 template <class Key>

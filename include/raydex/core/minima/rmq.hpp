@@ -267,7 +267,7 @@ class range_source {
     return {moved(lower_), moved(upper_)};
   }
 
-  /// The ends of a range as they are given. False if one is missing.
+  /// The ends of a range as the column has them. False if one is missing.
   RAYDEX_HD bool ends(std::uint64_t i, std::uint64_t& lower, std::uint64_t& upper) const {
     if (pairs_) {
       const std::uint64_t both = load_once(reinterpret_cast<const std::uint64_t*>(lower_.data) + i);

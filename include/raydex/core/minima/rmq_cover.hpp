@@ -230,7 +230,7 @@ struct put_first_cover {
     return {least,
             static_cast<Place>((best << view.layout.first_shift) + load(view.offsets + best))};
   }
-  // The better one of two; the other lies later.
+  // The better one of two entries; `later` lies after `one`.
   RAYDEX_HD entry better(const entry& one, const entry& later) const {
     return (view.rightmost ? !less(one.value, later.value) : less(later.value, one.value)) ? later
                                                                                            : one;

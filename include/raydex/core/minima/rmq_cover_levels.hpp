@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Levels of block minima over an array. Each block of entries can be asked for the minimum of any
-/// part of it; blocks at the ends of a range bound what is in them, and are looked into only where
+/// Levels of block minima over an array. Each block of entries has the minimum of any part of it;
+/// blocks at the ends of a range bound what is in them, and are looked into only where
 /// they could hold the minimum.
 #pragma once
 

@@ -132,8 +132,8 @@ struct rmq_hierarchy_view {
   }
   /// @}
 
-  /// @name By a group of threads; adjacent ones read adjacent values. A range whose first place is
-  /// 1 and whose last one is 0 is empty.
+  /// @name By a group of threads; adjacent ones read adjacent values. A range from place 1 to
+  /// place 0 is empty.
   /// @{
 
   /// The minimum of [first, last], places of the array.
@@ -191,7 +191,7 @@ struct rmq_hierarchy_view {
     Place first, last;
 
     // What is of them in a pack; the others are the last value.
-    RAYDEX_HD pack of(const pack& read, Place number) const {
+    RAYDEX_HD pack within(const pack& read, Place number) const {
       pack wanted;
       RAYDEX_UNROLL
       for (unsigned e = 0; e < pack::size; ++e) {
@@ -266,8 +266,8 @@ struct rmq_hierarchy_view {
         f(one, number, slice);
         if (is_pair) f(other, number + 1, slice);
       }
-      f(slice.of(at_first, first), first, slice);
-      f(slice.of(at_last, last), last, slice);
+      f(slice.within(at_first, first), first, slice);
+      f(slice.within(at_last, last), last, slice);
     }
   }
 
@@ -304,7 +304,7 @@ struct rmq_hierarchy_view {
     } else {
       RAYDEX_KEEP_LOOP
       for (; number <= last; number += step) {
-        const pack read[1] = {wanted.of(from.pack(number), number)};
+        const pack read[1] = {wanted.within(from.pack(number), number)};
         consider(read, number, step, level, wanted, least);
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Range minima by rays (RTXRMQ; see sections 3.2 and 4.5 of the GPU-RMQ paper). Knows
+/// Range minima by rays (RTXRMQ; GPU-RMQ paper, sections 3.2 and 4.5). Knows
 /// no engine; OptiX and Embree both trace this, as `raydex/core/rays/traced.hpp` says.
 ///
 /// An array is divided into blocks; so are the minima of its blocks, which are the next level, up
@@ -99,7 +99,7 @@ struct rmq_ray_scene {
     if (a.code != b.code) return a.code < b.code;
     return rightmost ? a.position > b.position : a.position < b.position;
   }
-  /// The position of the minimum of the elements [first, last]; it looks at all of them.
+  /// The position of the minimum of the elements [first, last], by a look at all of them.
   RAYDEX_HD std::uint64_t scan(unsigned level, std::uint64_t first, std::uint64_t last) const {
     placed least = at(level, first);
     for (std::uint64_t element = first + 1; element <= last; ++element) {
@@ -243,8 +243,8 @@ struct rmq_ray_scene {
   }
 };
 
-/// The ranges of a batch, or of a stretch of it. They are of an array, and the scene is of that, or
-/// of the last level of a hierarchy above it: then it is asked for what a range leaves to that
+/// The ranges of a batch, or of a slice of it. They are of an array, and the scene is of that, or
+/// of the last level of a hierarchy above it: then it answers what a range leaves to that
 /// level.
 struct rmq_ray_job {
   rmq_ray_scene scene;            ///< where to look

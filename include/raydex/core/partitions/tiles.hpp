@@ -87,7 +87,7 @@ struct count_points {
       probes.lower.encode_all(codes);
       RAYDEX_UNROLL
       for (unsigned r = 0; r < at_once; ++r)
-        if (has[r]) add_atomically(own + owners.of(codes[r]), 1);
+        if (has[r]) add_atomically(own + owners.owner_of(codes[r]), 1);
     }
     group.sync();
     for (unsigned shard = group.lane(); shard < shards; shard += group.lanes())
@@ -170,7 +170,7 @@ struct write_points {
       Key code[1] = {bits[r]};
       probes.lower.encode_all(code);
       const bool has = targets[r] != none;
-      const unsigned shard = owners.of(code[0]);
+      const unsigned shard = owners.owner_of(code[0]);
       unsigned total = 0;
       const unsigned before = team.count_before(has, shard, total);
       const std::uint32_t place = has ? own[shard] + before : 0;

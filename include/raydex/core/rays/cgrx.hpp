@@ -14,7 +14,7 @@
 #include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/entries.hpp"
-#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/core/lookups/search.hpp"
 #include "raydex/core/rays/key_scene.hpp"
 #include "raydex/core/rays/traced.hpp"

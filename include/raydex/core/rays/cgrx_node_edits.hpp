@@ -65,10 +65,10 @@ struct node_edits {
   }
 };
 
-/// Nodes that are free, and whom they are given to: a bucket gets those of consecutive tickets.
+/// Free nodes, and which bucket gets them: a bucket gets those of consecutive tickets.
 template <class RowId>
 struct node_supply {
-  const RowId* free_nodes;       ///< nodes that were given back before
+  const RowId* free_nodes;       ///< nodes that buckets freed before
   std::uint64_t free_count;      ///< how many
   RowId unused;                  ///< from this node on, none has been used yet
   const std::uint64_t* tickets;  ///< where the tickets of each bucket end

@@ -52,34 +52,34 @@ enum class primitive_kind : std::uint8_t { triangle, sphere, box };
 ///
 /// Engines round the distances that they compute. What a ray is to meet lies half a step within its
 /// ends: four floats or more at the distance, and millions of them but for rays along a segment.
-/// From zero it may be one float, as it is between stretched keys.
+/// From zero it may be one float, as it is between keys of an extended grid.
 struct key_grid {
   std::uint8_t x_bits = 23;         ///< at most 23
   std::uint8_t y_bits = 23;         ///< at most 23
   std::uint8_t z_bits = 18;         ///< at most 23
   float y_step = 1;                 ///< from a y to the next
   float z_step = 1;                 ///< from a z to the next
-  bool stretched = false;           ///< all of the key in x, as a bit pattern
+  bool extended = false;            ///< all of the key in x, as a bit pattern
   std::uint32_t first_pattern = 0;  ///< that of key 0
 
-  /// A stretched grid for keys up to `largest`: around 1, as far as places stay below 2^60, the
+  /// An extended grid for keys up to `largest`: around 1, as far as places stay below 2^60, the
   /// most that Embree takes.
-  static constexpr key_grid stretch(std::uint64_t largest) {
+  static constexpr key_grid extended_to(std::uint64_t largest) {
     constexpr std::uint64_t one = 0x3f80'0000;
     constexpr std::uint64_t most = 0x5d00'0000;
-    const std::uint64_t keys = largest < most_stretched ? largest : most_stretched;
+    const std::uint64_t keys = largest < most_extended ? largest : most_extended;
     const std::uint64_t first = one - keys < most - 2 * keys ? one - keys : most - 2 * keys;
     key_grid grid;
-    grid.stretched = true;
+    grid.extended = true;
     grid.first_pattern = static_cast<std::uint32_t>(first);
     return grid;
   }
-  /// The largest key of a stretched grid.
-  static constexpr std::uint64_t most_stretched = (std::uint64_t{1} << 29) - 1;
+  /// The largest key of an extended grid.
+  static constexpr std::uint64_t most_extended = (std::uint64_t{1} << 29) - 1;
 
   /// The largest key that has a place.
   RAYDEX_HD constexpr std::uint64_t largest() const {
-    if (stretched) return most_stretched;
+    if (extended) return most_extended;
     const auto bits = static_cast<unsigned>(x_bits + y_bits + z_bits);
     return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   }
@@ -87,12 +87,12 @@ struct key_grid {
   static constexpr unsigned segment_bits = 20;
   /// The segment of a key; segments ascend with keys.
   RAYDEX_HD std::uint64_t segment(std::uint64_t key) const {
-    return stretched ? 0 : key >> bits_of_segment();
+    return extended ? 0 : key >> bits_of_segment();
   }
   /// The largest key of a segment.
   RAYDEX_HD std::uint64_t last_of_segment(std::uint64_t segment) const {
     const unsigned bits = bits_of_segment();
-    return stretched ? largest() : (segment << bits) | ((std::uint64_t{1} << bits) - 1);
+    return extended ? largest() : (segment << bits) | ((std::uint64_t{1} << bits) - 1);
   }
 
   /// The cell of a key, in a grid.
@@ -142,21 +142,21 @@ struct key_grid {
 
   /// Where a key lies.
   RAYDEX_HD point3 place(std::uint64_t key) const {
-    if (stretched) return {std::bit_cast<float>(pattern(key)), 0, 0};
+    if (extended) return {std::bit_cast<float>(pattern(key)), 0, 0};
     return {coordinate(key, x_bits), y_step * coordinate(key >> x_bits, y_bits),
             z_step * coordinate(key >> x_bits >> y_bits, z_bits)};
   }
   /// The x of the gap before a key.
   RAYDEX_HD float before(std::uint64_t key) const {
-    return stretched ? std::bit_cast<float>(pattern(key) - 1) : place(key).x - 0.5F;
+    return extended ? std::bit_cast<float>(pattern(key) - 1) : place(key).x - 0.5F;
   }
   /// The x of the gap after a key.
   RAYDEX_HD float after(std::uint64_t key) const {
-    return stretched ? std::bit_cast<float>(pattern(key) + 1) : place(key).x + 0.5F;
+    return extended ? std::bit_cast<float>(pattern(key) + 1) : place(key).x + 0.5F;
   }
   /// Where rays from zero start: in the gap before the first x, so that the distances to all gaps
   /// are whole numbers up to 2^23, and those to keys halves below it, which floats hold exactly.
-  RAYDEX_HD float start() const { return stretched ? 0 : coordinate(0, x_bits) - 0.5F; }
+  RAYDEX_HD float start() const { return extended ? 0 : coordinate(0, x_bits) - 0.5F; }
 
   /// The triangle of a key: it reaches into the gaps around the key and no further.
   RAYDEX_HD void triangle(std::uint64_t key, point3 (&corners)[3]) const {
@@ -169,8 +169,8 @@ struct key_grid {
   RAYDEX_HD box3 box(std::uint64_t key) const {
     const point3 at = place(key);
     const point3 side = {0.25F, 0.25F * y_step, 0.25F * z_step};
-    return {{stretched ? before(key) : at.x - side.x, at.y - side.y, at.z - side.z},
-            {stretched ? after(key) : at.x + side.x, at.y + side.y, at.z + side.z}};
+    return {{extended ? before(key) : at.x - side.x, at.y - side.y, at.z - side.z},
+            {extended ? after(key) : at.x + side.x, at.y + side.y, at.z + side.z}};
   }
   /// How far along a ray a box is met: only rays through its key's point meet it. Negative if not.
   RAYDEX_HD float distance(const axis_ray& ray, std::uint64_t key) const {
@@ -187,7 +187,7 @@ struct key_grid {
   /// The ray that looks for the keys from `lower` to `upper` of a segment.
   RAYDEX_HD axis_ray ray_along(std::uint64_t lower, std::uint64_t upper, bool from_zero) const {
     const point3 at = place(lower);
-    const float origin = from_zero || stretched ? start() : before(lower);
+    const float origin = from_zero || extended ? start() : before(lower);
     return {{origin, at.y, at.z}, 0, before(lower) - origin, after(upper) - origin};
   }
 

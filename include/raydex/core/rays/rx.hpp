@@ -9,7 +9,7 @@
 
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
-#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/core/lookups/search.hpp"
 #include "raydex/core/rays/key_scene.hpp"
 #include "raydex/core/rays/traced.hpp"
@@ -128,7 +128,7 @@ struct rx_scene {
 
   /// The entries [begin, end) of what tracing found, or only the first of them. Rays are taken at
   /// their word only where the keys around what they met bear them out; else the lookup is searched
-  /// for, and counted if there are matches. Lookups that were given up are left to a search by
+  /// for, and counted if there are matches. Lookups that rays give up are left to a search by
   /// design, and not counted.
   RAYDEX_HD void settle(const traced<Position>& found, interval<Key> wanted, bool is_point,
                         bool first_only, Position& begin, Position& end) const {

@@ -9,7 +9,7 @@
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
-#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/core/keys/sum.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/rays/key_scene.hpp"
@@ -82,7 +82,7 @@ struct rx_row_scene {
   }
 };
 
-/// What is asked of the rows that a lookup's rays meet.
+/// What a lookup wants of the rows that its rays meet.
 enum class row_question : std::uint8_t { first, count, integer_sum, floating_sum };
 
 /// Gathers the answer to a question, hit by hit.

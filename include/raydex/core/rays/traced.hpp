@@ -10,7 +10,7 @@
 
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/entries.hpp"
-#include "raydex/core/keys/interval.hpp"
+#include "raydex/core/keys/key.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/core/lookups/search.hpp"
 #include "raydex/core/rays/key_scene.hpp"
@@ -240,7 +240,7 @@ struct answer_located {
 
   decltype(Operation::view) view;  ///< the entries
   numbered_lookups probes;         ///< the lookups
-  Operation operation;             ///< what is asked
+  Operation operation;             ///< what is wanted
   const position* begins;          ///< the first entry of each lookup; any if there is none
   const Count* counts;      ///< how many it has; null: as the operation, which lists rows, says
   result* out;              ///< where results go

@@ -102,22 +102,22 @@ pairs<Key, RowId> gather(const context& on, const column& keys,
 }  // namespace
 
 template <class Key, class RowId>
-given_column<Key, RowId> take_column(const context& on, const column& keys,
-                                     const std::optional<column>& row_ids) {
+unsorted_column<Key, RowId> take_column(const context& on, const column& keys,
+                                        const std::optional<column>& row_ids) {
   row_id_facts facts;
   auto entries = gather<Key, RowId>(on, keys, row_ids, {}, facts);
   if (!row_ids && entries.keys.size() == keys.size) entries.values = {};
   return {std::move(entries.keys), std::move(entries.values), facts.max};
 }
 
-template given_column<std::uint32_t, std::uint32_t> take_column(const context&, const column&,
-                                                                const std::optional<column>&);
-template given_column<std::uint32_t, std::uint64_t> take_column(const context&, const column&,
-                                                                const std::optional<column>&);
-template given_column<std::uint64_t, std::uint32_t> take_column(const context&, const column&,
-                                                                const std::optional<column>&);
-template given_column<std::uint64_t, std::uint64_t> take_column(const context&, const column&,
-                                                                const std::optional<column>&);
+template unsorted_column<std::uint32_t, std::uint32_t> take_column(const context&, const column&,
+                                                                   const std::optional<column>&);
+template unsorted_column<std::uint32_t, std::uint64_t> take_column(const context&, const column&,
+                                                                   const std::optional<column>&);
+template unsorted_column<std::uint64_t, std::uint32_t> take_column(const context&, const column&,
+                                                                   const std::optional<column>&);
+template unsorted_column<std::uint64_t, std::uint64_t> take_column(const context&, const column&,
+                                                                   const std::optional<column>&);
 
 template <class Key, class RowId>
 sorted_column<Key, RowId> sort_column(const context& on, const column& keys,

@@ -8,8 +8,8 @@
 
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/hashing.hpp"
-#include "raydex/core/lookups/quantised_node.hpp"
-#include "src/interface/internal.hpp"
+#include "raydex/core/lookups/tree_nodes.hpp"
+#include "raydex/export.hpp"
 
 namespace raydex::cpu {
 
@@ -76,9 +76,11 @@ struct table_kernels {
   bucket_kernels<two_lines> of_two_lines;
   bucket_kernels<node> of_nodes;
 
-  const bucket_kernels<line>& of(const line& /*table*/) const { return of_lines; }
-  const bucket_kernels<two_lines>& of(const two_lines& /*table*/) const { return of_two_lines; }
-  const bucket_kernels<node>& of(const node& /*table*/) const { return of_nodes; }
+  const bucket_kernels<line>& kernels_for(const line& /*table*/) const { return of_lines; }
+  const bucket_kernels<two_lines>& kernels_for(const two_lines& /*table*/) const {
+    return of_two_lines;
+  }
+  const bucket_kernels<node>& kernels_for(const node& /*table*/) const { return of_nodes; }
 
   // The best instruction set's.
   RAYDEX_INTERNAL static table_kernels best();

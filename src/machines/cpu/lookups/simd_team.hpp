@@ -11,7 +11,7 @@
 namespace raydex::cpu {
 
 struct simd_team : core::single_lane {
-  // A core's caches keep what is read often without being told.
+  // A core's caches keep what is read often by themselves.
   static constexpr core::pinned_memory pinned{};
 
   template <class Key, std::size_t M, class Keys>
@@ -99,7 +99,7 @@ struct simd_team : core::single_lane {
   static const bucket_kernels<Buckets>& kernels_of() {
     using kernels = table_kernels<typename Buckets::key_type, typename Buckets::row_id_type>;
     static const kernels best = kernels::best();
-    return best.of(Buckets{});
+    return best.kernels_for(Buckets{});
   }
 
   static constexpr std::uint64_t most_alone = 1 << 15;  // matches that one core scans
@@ -109,7 +109,7 @@ struct simd_team : core::single_lane {
   template <class View, class Rank, class Visit>
   static void scan_ranks(const View& view, Rank begin, std::uint64_t from, std::uint64_t to,
                          const Visit& visit) {
-    if constexpr (requires { view.entries(); }) {
+    if constexpr (core::over_entries<View>) {
       for (std::uint64_t k = from; k < to; ++k)
         visit(k, view.row_id(static_cast<Rank>(begin + k)));
     } else if (from == 0) {

@@ -49,8 +49,8 @@ struct ray_engine {
   }
 
   template <class Key, class RowId>
-  static given_column<Key, RowId> take_column(const context& on, const column& keys,
-                                              const std::optional<column>& row_ids) {
+  static unsorted_column<Key, RowId> take_column(const context& on, const column& keys,
+                                                 const std::optional<column>& row_ids) {
     return cpu::take_column<Key, RowId>(on, keys, row_ids);
   }
 

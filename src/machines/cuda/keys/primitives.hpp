@@ -8,8 +8,8 @@
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/keys/sum.hpp"
+#include "raydex/export.hpp"
 #include "raydex/memory.hpp"
-#include "src/interface/internal.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cuda {

@@ -140,11 +140,12 @@ struct present_rows {
 }  // namespace
 
 template <class Key, class RowId>
-given_column<Key, RowId> take_column(const context& on, const column& keys,
-                                     const std::optional<column>& row_ids) {
+unsorted_column<Key, RowId> take_column(const context& on, const column& keys,
+                                        const std::optional<column>& row_ids) {
   const present_rows<RowId> rows(on, keys, row_ids);
   const bool numbered = !row_ids && rows.size == keys.size;
-  given_column<Key, RowId> taken{{on, rows.size}, {on, numbered ? 0 : rows.size}, rows.facts.max};
+  unsorted_column<Key, RowId> taken{
+      {on, rows.size}, {on, numbered ? 0 : rows.size}, rows.facts.max};
   executor::for_each(on,
                      gather_entry<Key, RowId>{{cells_of(keys)},
                                               rows.positions.data(),
@@ -156,14 +157,14 @@ given_column<Key, RowId> take_column(const context& on, const column& keys,
   return taken;
 }
 
-template given_column<std::uint32_t, std::uint32_t> take_column(const context&, const column&,
-                                                                const std::optional<column>&);
-template given_column<std::uint32_t, std::uint64_t> take_column(const context&, const column&,
-                                                                const std::optional<column>&);
-template given_column<std::uint64_t, std::uint32_t> take_column(const context&, const column&,
-                                                                const std::optional<column>&);
-template given_column<std::uint64_t, std::uint64_t> take_column(const context&, const column&,
-                                                                const std::optional<column>&);
+template unsorted_column<std::uint32_t, std::uint32_t> take_column(const context&, const column&,
+                                                                   const std::optional<column>&);
+template unsorted_column<std::uint32_t, std::uint64_t> take_column(const context&, const column&,
+                                                                   const std::optional<column>&);
+template unsorted_column<std::uint64_t, std::uint32_t> take_column(const context&, const column&,
+                                                                   const std::optional<column>&);
+template unsorted_column<std::uint64_t, std::uint64_t> take_column(const context&, const column&,
+                                                                   const std::optional<column>&);
 
 template <class Key, class RowId>
 sorted_column<Key, RowId> sort_column(const context& on, const column& keys,

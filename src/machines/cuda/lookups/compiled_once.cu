@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of several structures that a library compiles once.
-#include "src/machines/cuda/lookups/listed_entries.cuh"
-#include "src/machines/cuda/lookups/repeated_keys.cuh"
 #include "src/machines/cuda/lookups/run.cuh"
 
 namespace raydex::cuda {
+
+// How long ranges over entries are answered.
+template <class Entries>
+void listed_entries<Entries>::answer(const context& on, const core::first_rows<view>& operation,
+                                     const long_list& list) {
+  answer_list(on, operation, list);
+}
+
+template <class Entries>
+void listed_entries<Entries>::answer(const context& on,
+                                     const core::sum_rows<view, core::integer_sum>& operation,
+                                     const long_list& list) {
+  answer_list(on, operation, list);
+}
+
+template <class Entries>
+void listed_entries<Entries>::answer(const context& on,
+                                     const core::sum_rows<view, core::floating_sum>& operation,
+                                     const long_list& list) {
+  answer_list(on, operation, list);
+}
+
+template <class Entries>
+void listed_entries<Entries>::answer(const context& on, const core::list_rows<view>& operation,
+                                     const long_list& list) {
+  answer_list(on, operation, list);
+}
 
 template struct listed_entries<core::column_entries<std::uint32_t, std::uint32_t>>;
 template struct listed_entries<core::column_entries<std::uint32_t, std::uint64_t>>;

@@ -29,9 +29,9 @@ struct long_policy {
   // batch all of whose ranges find room in one class has no other.
   static constexpr unsigned classes = 7;
   static constexpr unsigned class_bits = 3;
-  static constexpr std::uint64_t room = 1 << 14;       // ranges of a class
-  static constexpr std::uint64_t only_room = 1 << 16;  // of the only one
-  static constexpr unsigned unit = 64;                 // matches, in which work is counted
+  static constexpr std::uint64_t capacity = 1 << 14;       // ranges of a class
+  static constexpr std::uint64_t only_capacity = 1 << 16;  // of the only one
+  static constexpr unsigned unit = 64;                     // matches, in which work is counted
   static constexpr unsigned uncut = 32;       // units of the longest range that is never cut
   static constexpr unsigned least_units = 4;  // of a warp
   // Matches of the shortest range that is listed. Batches of few probes, which leave threads of the
@@ -70,8 +70,8 @@ struct long_ranges {
   static constexpr std::uint64_t count_mask = (std::uint64_t{1} << count_bits) - 1;
 
   unsigned long long* counters = nullptr;  // one a class; null: nothing is listed
-  long_range* ranges = nullptr;            // `room` of each class
-  std::uint32_t room = 0;
+  long_range* ranges = nullptr;            // `capacity` of each class
+  std::uint32_t capacity = 0;
   std::uint32_t least = 0;
   std::uint32_t classes = long_policy::classes;
 
@@ -86,13 +86,13 @@ struct long_ranges {
   // How many ranges of a class found room.
   __device__ std::uint32_t count(unsigned number) const {
     const std::uint64_t put = counters[number] & count_mask;
-    return put < room ? static_cast<std::uint32_t>(put) : room;
+    return put < capacity ? static_cast<std::uint32_t>(put) : capacity;
   }
   // Their units.
   __device__ std::uint64_t units(unsigned number) const {
     const std::uint64_t counter = counters[number];
-    if ((counter & count_mask) <= room) return counter >> count_bits;
-    const long_range& last = ranges[std::uint64_t{number} * room + (room - 1)];
+    if ((counter & count_mask) <= capacity) return counter >> count_bits;
+    const long_range& last = ranges[std::uint64_t{number} * capacity + (capacity - 1)];
     return last.first + last.units();
   }
 
@@ -116,7 +116,7 @@ struct long_ranges {
       if (lane_of_warp() == leader) {
         // What is full is left alone, lest the count overflow.
         before = *static_cast<volatile unsigned long long*>(counters + listed);
-        if ((before & count_mask) < room) {
+        if ((before & count_mask) < capacity) {
           before = atomicAdd(counters + listed,
                              static_cast<unsigned long long>(
                                  all << count_bits | static_cast<unsigned>(__popc(joining))));
@@ -126,8 +126,8 @@ struct long_ranges {
       const std::uint64_t place =
           (before & count_mask) +
           static_cast<unsigned>(__popc(joining & ((1U << lane_of_warp()) - 1)));
-      if (joins && place < room) {
-        ranges[std::uint64_t{listed} * room + place] = {
+      if (joins && place < capacity) {
+        ranges[std::uint64_t{listed} * capacity + place] = {
             probe, (before >> count_bits) + (up_to - units), begin, length};
         taken = true;
       }
@@ -194,7 +194,7 @@ class long_cursor {
     before_ = from_lane(own_end_ - own_units_, number);
   }
   __device__ const long_range& at(std::uint32_t place) const {
-    return list_->ranges[std::uint64_t{class_} * list_->room + place];
+    return list_->ranges[std::uint64_t{class_} * list_->capacity + place];
   }
 
   const long_ranges* list_;
@@ -330,7 +330,7 @@ __device__ auto scan_part(const Operation& operation, const long_range& range, s
   const auto add = [&](std::uint64_t k, auto row) {
     operation.add(part, own, from + k, row, operation.out);
   };
-  if constexpr (requires { operation.view.entries(); }) {
+  if constexpr (core::over_entries<decltype(operation.view)>) {
     core::scan_ranks<4>(operation.view.entries(), operation.view.size(), first, last,
                         lane_of_warp(), warp, add);
   } else {
@@ -437,8 +437,8 @@ void answer_list(const context& on, const Operation& operation, const long_list&
 }
 
 // The same over entries that lie side by side, whatever is above them. Keys are not read, so that
-// their width does not matter where they lie apart. Defined in listed_entries.cuh for the unit of a
-// library that instantiates it.
+// their width does not matter where they lie apart. Defined in compiled_once.cu, which
+// instantiates it for a library.
 template <class Entries>
 struct listed_entries {
   using view = core::sorted_array_view<Entries>;
@@ -460,12 +460,12 @@ class long_work {
     if (!divided) return;
     using policy = long_policy;
     long_ranges& ranges = list_.ranges;
-    const bool one_class = probes <= policy::only_room;
-    ranges.room = static_cast<std::uint32_t>(one_class ? probes : policy::room);
+    const bool one_class = probes <= policy::only_capacity;
+    ranges.capacity = static_cast<std::uint32_t>(one_class ? probes : policy::capacity);
     ranges.classes = one_class ? 1 : policy::classes;
     ranges.least = probes <= policy::few ? policy::least_of_few : policy::least;
     list_.blocks = static_cast<unsigned>(multiprocessors());
-    const std::size_t listed = std::size_t{ranges.classes} * ranges.room * sizeof(long_range);
+    const std::size_t listed = std::size_t{ranges.classes} * ranges.capacity * sizeof(long_range);
     memory_ = {
         on, counter_bytes + listed + list_.blocks * sizeof(open_ends<typename Operation::partial>)};
     ranges.counters = reinterpret_cast<unsigned long long*>(memory_.data());
@@ -479,7 +479,7 @@ class long_work {
   void answer(const context& on, const Operation& operation) const {
     if (list_.ranges.counters == nullptr) return;
     const auto rows = core::over_rows(operation);
-    if constexpr (requires { rows.view.entries(); }) {
+    if constexpr (core::over_entries<decltype(rows.view)>) {
       listed_entries<std::remove_cvref_t<decltype(rows.view.entries())>>::answer(on, rows, list_);
     } else {
       answer_list(on, rows, list_);

@@ -27,16 +27,16 @@ struct merge_policy {
   static constexpr unsigned tile = warp * each;      // probes that a warp merges at a time
   static constexpr unsigned warps = threads / warp;  // per block
   static constexpr unsigned least_tiles = 8;         // that a multiprocessor is worth it for
-  static constexpr unsigned turns = 12;              // of staging entries for a tile, at most
+  static constexpr unsigned rounds = 12;             // of staging entries for a tile, at most
   static constexpr unsigned blocks = 4;              // at once on a multiprocessor, at least
   static constexpr unsigned searched = 2;  // entries per probe from which walks are slower
 };
 
 enum class answered_share : std::uint8_t { none, some, all };
 
-// Which tiles of a batch are answered. Each merging warp has a share of consecutive tiles and
+// Which tiles of a batch are answered. Each merging warp has consecutive tiles and
 // answers them from the front; the first ones have a tile more, so that none has nothing to do.
-struct merged_parts {
+struct merge_progress {
   const std::uint32_t* answered = nullptr;    // tiles, by warp
   const unsigned long long* total = nullptr;  // tiles, of all warps
   std::uint64_t tiles = 0;
@@ -62,14 +62,14 @@ struct merged_parts {
     const std::uint64_t longer = tiles % warps;
     return number * (tiles / warps) + (number < longer ? number : longer);
   }
-  RAYDEX_HD std::uint64_t share_of(std::uint64_t number) const {
+  RAYDEX_HD std::uint64_t tiles_of(std::uint64_t number) const {
     return number < warps ? first_tile(number + 1) - first_tile(number) : 0;
   }
   RAYDEX_HD std::uint64_t warp_of(std::uint64_t tile) const {
-    const std::uint64_t share = tiles / warps;
+    const std::uint64_t own_tiles = tiles / warps;
     const std::uint64_t longer = tiles % warps;
-    const std::uint64_t of_longer = longer * (share + 1);
-    return tile < of_longer ? tile / (share + 1) : longer + (tile - of_longer) / share;
+    const std::uint64_t of_longer = longer * (own_tiles + 1);
+    return tile < of_longer ? tile / (own_tiles + 1) : longer + (tile - of_longer) / own_tiles;
   }
 };
 
@@ -87,12 +87,12 @@ __device__ void stage(const T* from, std::uint64_t first, unsigned count, std::u
                       T* to) {
   constexpr unsigned unit = 16 / sizeof(T);
   const auto* units = reinterpret_cast<const uint4*>(from + first);
-  const unsigned there = size - first < count ? static_cast<unsigned>(size - first) : count;
-  const unsigned whole = there / unit;
+  const unsigned existing = size - first < count ? static_cast<unsigned>(size - first) : count;
+  const unsigned whole = existing / unit;
 #pragma unroll 4
   for (unsigned i = lane_of_warp(); i < whole; i += warp)
     __pipeline_memcpy_async(reinterpret_cast<uint4*>(to) + i, units + i, 16);
-  for (unsigned i = whole * unit + lane_of_warp(); i < there; i += warp)
+  for (unsigned i = whole * unit + lane_of_warp(); i < existing; i += warp)
     to[i] = from[first + i];
 }
 
@@ -134,8 +134,8 @@ template <class Key, class RowId>
 class staged_entries<core::column_entries<Key, RowId>> {
  public:
   static constexpr std::size_t bytes = sizeof(Key) + sizeof(RowId);  // an entry
-  __device__ staged_entries(std::byte* memory, unsigned room)
-      : keys_(reinterpret_cast<Key*>(memory)), rows_(reinterpret_cast<RowId*>(keys_ + room)) {}
+  __device__ staged_entries(std::byte* memory, unsigned capacity)
+      : keys_(reinterpret_cast<Key*>(memory)), rows_(reinterpret_cast<RowId*>(keys_ + capacity)) {}
   __device__ void stage_from(const core::column_entries<Key, RowId>& entries, std::uint64_t first,
                              unsigned count, std::uint64_t size) {
     stage(entries.keys, first, count, size, keys_);
@@ -156,7 +156,7 @@ class staged_entries<core::row_entries<Key, RowId>> {
 
  public:
   static constexpr std::size_t bytes = 4 * words;  // an entry
-  __device__ staged_entries(std::byte* memory, unsigned /*room*/)
+  __device__ staged_entries(std::byte* memory, unsigned /*capacity*/)
       : words_(reinterpret_cast<std::uint32_t*>(memory)) {}
   __device__ void stage_from(const core::row_entries<Key, RowId>& entries, std::uint64_t first,
                              unsigned count, std::uint64_t size) {
@@ -182,7 +182,7 @@ class staged_entries<core::row_entries<Key, RowId>> {
 };
 
 // The shared memory of a warp.
-struct merge_room {
+struct merge_staging {
   bool searched;     // each probe searches what is staged; it walks from the one before if false
   unsigned entries;  // that can be staged at a time, a multiple of 4; there is room for 4 more
   unsigned bytes;    // in all
@@ -205,8 +205,8 @@ concept mergeable = finding_rows<Operation> || ranking<Operation>;
 
 template <class Operation>
 __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
-    merge_tiles(const __grid_constant__ Operation operation, merged_parts parts,
-                std::uint32_t* answered, unsigned long long* total, merge_room room) {
+    merge_tiles(const __grid_constant__ Operation operation, merge_progress progress,
+                std::uint32_t* answered, unsigned long long* total, merge_staging staging) {
   using policy = merge_policy;
   using entries_type = std::remove_cvref_t<decltype(operation.view.entries())>;
   using key = typename entries_type::key_type;
@@ -216,16 +216,16 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
   if constexpr (ranking<Operation>) past = operation.past;
 
   const std::uint64_t number = blockIdx.x * std::uint64_t{policy::warps} + threadIdx.x / warp;
-  const std::uint64_t share = parts.share_of(number);
-  if (share == 0) return;
-  const std::uint64_t first_tile = parts.first_tile(number);
+  const std::uint64_t own_tiles = progress.tiles_of(number);
+  if (own_tiles == 0) return;
+  const std::uint64_t first_tile = progress.first_tile(number);
   const unsigned lane = lane_of_warp();
   const std::uint64_t size = operation.view.size();
   const std::uint64_t probe_count = operation.probes.size;
   const entries_type entries = operation.view.entries();
-  std::byte* memory = shared_memory() + threadIdx.x / warp * room.bytes;
-  staged_entries<entries_type> staged(memory, room.entries + 4);
-  memory += (room.entries + 4) * staged_entries<entries_type>::bytes;
+  std::byte* memory = shared_memory() + threadIdx.x / warp * staging.bytes;
+  staged_entries<entries_type> staged(memory, staging.entries + 4);
+  memory += (staging.entries + 4) * staged_entries<entries_type>::bytes;
   auto* probes = reinterpret_cast<key*>(memory);
   auto* found = reinterpret_cast<row_id*>(memory);  // once the probes are in registers
 
@@ -255,13 +255,13 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
   std::uint64_t begin = 0;  // the rank of the first entry not below the last probe so far
   key last{};               // that probe
   std::uint32_t done = 0;
-  for (; done < share; ++done) {
+  for (; done < own_tiles; ++done) {
     const std::uint64_t first = (first_tile + done) * policy::tile;
     column.encode_all(cells);
     RAYDEX_UNROLL
     for (unsigned j = 0; j < each; ++j)
       probes[spread(j * warp + lane)] = cells[j];
-    if (done + 1 < share) read_tile(done + 1, cells);
+    if (done + 1 < own_tiles) read_tile(done + 1, cells);
     __syncwarp();
     key mine[each];
     RAYDEX_UNROLL
@@ -279,12 +279,12 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
     last = from_lane(mine[each - 1], warp - 1);
     // Stages entries until all probes of the tile have met theirs; mostly the first ones suffice.
     unsigned open = (1U << each) - 1;  // this lane's probes, a bit each
-    for (unsigned turn = 0; turn < policy::turns; ++turn) {
+    for (unsigned round = 0; round < policy::rounds; ++round) {
       const std::uint64_t aligned = begin / 4 * 4;
       const std::uint64_t rest = size - aligned;
-      const bool to_the_end = rest <= room.entries;
-      const unsigned count = to_the_end ? static_cast<unsigned>(rest) : room.entries;
-      staged.stage_from(entries, aligned, room.entries, size);
+      const bool to_the_end = rest <= staging.entries;
+      const unsigned count = to_the_end ? static_cast<unsigned>(rest) : staging.entries;
+      staged.stage_from(entries, aligned, staging.entries, size);
       wait_for_staged();
       // The largest key ends every walk.
       if (lane == 0) staged.set_key(count, static_cast<key>(-1));
@@ -300,7 +300,7 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
         open &= ~(1U << j);
       };
       unsigned i = 0;
-      if (room.searched) {
+      if (staging.searched) {
         constexpr unsigned at_once = 4;  // more would take too many registers
         RAYDEX_UNROLL
         for (unsigned first_of = 0; first_of < each; first_of += at_once) {
@@ -360,14 +360,14 @@ class merged {
  public:
   merged() = default;
   merged(buffer<std::uint32_t>&& answered, buffer<unsigned long long>&& total,
-         const merged_parts& parts)
-      : answered_(std::move(answered)), total_(std::move(total)), parts_(parts) {}
-  const merged_parts& parts() const { return parts_; }
+         const merge_progress& progress)
+      : answered_(std::move(answered)), total_(std::move(total)), progress_(progress) {}
+  const merge_progress& progress() const { return progress_; }
 
  private:
   buffer<std::uint32_t> answered_;
   buffer<unsigned long long> total_;
-  merged_parts parts_;
+  merge_progress progress_;
 };
 
 // Entries per probe from which on searches are faster. A merge of 5 x 10^7 entries takes 0.20 to
@@ -405,14 +405,14 @@ merged merge_ascending(const context& on, const Operation& operation) {
       return {};
     }
     // Room for an eighth more than a tile covers on average, two deviations of random keys, in as
-    // few turns as leave enough blocks on a multiprocessor at once: where rooms were larger, fewer
-    // of them hid less of the latency. From three turns on, a turn less is worth a block.
+    // few rounds as leave enough blocks on a multiprocessor at once: where they had more memory,
+    // fewer of them hid less of the latency. From three rounds on, a round less is worth a block.
     constexpr std::size_t entry_bytes = staged_entries<entries>::bytes;
     constexpr std::size_t probe_bytes =
         spread(policy::tile) *
         std::max(sizeof(typename entries::key_type), sizeof(typename entries::row_id_type));
     const std::uint64_t covered = 9 * size * policy::tile / probes / 8 + 32;
-    std::uint64_t turns = 0;
+    std::uint64_t rounds = 0;
     std::uint64_t most_entries = 0;
     for (const unsigned blocks : {policy::blocks, policy::blocks - 1}) {
       const std::size_t of_warp = shared_memory_of_block(blocks) / policy::warps;
@@ -420,31 +420,32 @@ merged merge_ascending(const context& on, const Operation& operation) {
       if (of_warp < padded(probe_bytes + (least_entries + 4) * entry_bytes)) return {};
       const std::uint64_t most = (of_warp - probe_bytes - 15) / entry_bytes / 4 * 4 - 4;
       const std::uint64_t needed = (covered + most - 1) / most;
-      if (turns != 0 && needed >= turns) break;
-      turns = needed;
+      if (rounds != 0 && needed >= rounds) break;
+      rounds = needed;
       most_entries = most;
-      if (turns < 3) break;
+      if (rounds < 3) break;
     }
-    if (turns > policy::turns) return {};
-    merge_room room{};
-    room.searched = size / probes >= policy::searched;
-    room.entries = static_cast<unsigned>(std::min(most_entries, (covered / turns + 7) / 4 * 4));
-    room.bytes = static_cast<unsigned>(padded((room.entries + 4) * entry_bytes + probe_bytes));
-    const std::size_t bytes = std::size_t{policy::warps} * room.bytes;
+    if (rounds > policy::rounds) return {};
+    merge_staging staging{};
+    staging.searched = size / probes >= policy::searched;
+    staging.entries = static_cast<unsigned>(std::min(most_entries, (covered / rounds + 7) / 4 * 4));
+    staging.bytes =
+        static_cast<unsigned>(padded((staging.entries + 4) * entry_bytes + probe_bytes));
+    const std::size_t bytes = std::size_t{policy::warps} * staging.bytes;
 
     const auto kernel = merge_tiles<Operation>;
-    merged_parts parts;
-    parts.tiles = blocks_for(probes, policy::tile);
-    parts.warps = std::min<std::uint64_t>(
-        parts.tiles, policy::warps * resident_blocks(kernel, policy::threads, bytes));
-    buffer<std::uint32_t> answered(on, parts.warps);
+    merge_progress progress;
+    progress.tiles = blocks_for(probes, policy::tile);
+    progress.warps = std::min<std::uint64_t>(
+        progress.tiles, policy::warps * resident_blocks(kernel, policy::threads, bytes));
+    buffer<std::uint32_t> answered(on, progress.warps);
     buffer<unsigned long long> total(on, 1);
     check(cudaMemsetAsync(total.data(), 0, total.bytes(), on.stream), "cudaMemsetAsync");
-    parts.answered = answered.data();
-    parts.total = total.data();
-    launch(on.stream, blocks_for(parts.warps, policy::warps), policy::threads, bytes, kernel,
-           operation, parts, answered.data(), total.data(), room);
-    return {std::move(answered), std::move(total), parts};
+    progress.answered = answered.data();
+    progress.total = total.data();
+    launch(on.stream, blocks_for(progress.warps, policy::warps), policy::threads, bytes, kernel,
+           operation, progress, answered.data(), total.data(), staging);
+    return {std::move(answered), std::move(total), progress};
   } else {
     return {};
   }

@@ -11,17 +11,17 @@
 #include "src/machines/cuda/lookups/block_sort.cuh"
 #include "src/machines/cuda/lookups/find_in_buckets.cuh"
 #include "src/machines/cuda/lookups/merge.cuh"
-#include "src/machines/cuda/lookups/repeated_keys.cuh"
 #include "src/machines/cuda/lookups/small_column.cuh"
 #include "src/machines/cuda/lookups/teams.cuh"
 #include "src/operations/lookups/batch_plan.hpp"
+#include "src/operations/lookups/repeated_keys.hpp"
 
 namespace raydex::cuda {
 
 // How a kernel divides a batch. A block answers `rounds` times as many probes as its threads can at
-// once, then goes on to the next part that no other block has.
+// once, then goes on to the next slice that no other block has.
 struct batch_layout {
-  std::uint64_t parts;         // of the batch
+  std::uint64_t slices;        // of the batch
   std::uint32_t at_once;       // probes that a block answers at once
   std::uint32_t rounds;        // one after the other
   std::uint32_t group;         // threads that share a lookup
@@ -73,8 +73,8 @@ __device__ auto begin_batch(const Operation& operation, const batch_layout& layo
 
 template <class Operation>
 __global__ void __launch_bounds__(1024, 1)
-    run_batch(const __grid_constant__ Operation operation, batch_layout layout, merged_parts merged,
-              long_ranges longer) {
+    run_batch(const __grid_constant__ Operation operation, batch_layout layout,
+              merge_progress merged, long_ranges longer) {
   using view = std::remove_const_t<decltype(operation.view)>;
   using key = typename view::key_type;
   using result = typename Operation::result;
@@ -90,12 +90,12 @@ __global__ void __launch_bounds__(1024, 1)
   auto* results = reinterpret_cast<result*>(numbers + layout.sorted);
   const bool restore = restorable && layout.restore_order && operation.out != nullptr;
 
-  const std::uint32_t per_part = layout.at_once * in_step * layout.rounds;
-  for (std::uint64_t part = blockIdx.x; part < layout.parts; part += gridDim.x) {
-    const std::uint64_t begin = part * per_part;
-    if (answered == answered_share::some && merged.has(begin, per_part)) continue;
+  const std::uint32_t per_slice = layout.at_once * in_step * layout.rounds;
+  for (std::uint64_t slice = blockIdx.x; slice < layout.slices; slice += gridDim.x) {
+    const std::uint64_t begin = slice * per_slice;
+    if (answered == answered_share::some && merged.has(begin, per_slice)) continue;
     if (layout.sorted != 0) {
-      sort_probes(operation, begin, per_part, keys, numbers, layout.sorted);
+      sort_probes(operation, begin, per_slice, keys, numbers, layout.sorted);
     }
     for (std::uint32_t round = 0; round < layout.rounds; ++round) {
       const std::uint64_t slot = team.slot();
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(1024, 1)
     if (layout.sorted == 0) continue;
     __syncthreads();
     if (restore) {
-      for (std::uint32_t s = threadIdx.x; s < per_part; s += blockDim.x)
+      for (std::uint32_t s = threadIdx.x; s < per_slice; s += blockDim.x)
         if (begin + s < operation.probes.size) operation.out[begin + s] = results[s];
       __syncthreads();
     }
@@ -125,20 +125,20 @@ __global__ void __launch_bounds__(1024, 1)
 // one before it is answered.
 template <class Operation>
 __global__ void __launch_bounds__(1024, 1)
-    run_ahead(const __grid_constant__ Operation operation, batch_layout layout, merged_parts merged,
-              long_ranges longer) {
+    run_ahead(const __grid_constant__ Operation operation, batch_layout layout,
+              merge_progress merged, long_ranges longer) {
   const answered_share answered = merged.share_answered();
   if (answered == answered_share::all) return;
   auto team = begin_batch(operation, layout, shared_memory(), longer);
 
-  const std::uint32_t per_part = layout.at_once * layout.rounds;
-  // From the last probe of a thread in a part to its first in the next.
-  const std::uint64_t jump = gridDim.x * std::uint64_t{per_part} - (per_part - layout.at_once);
+  const std::uint32_t per_slice = layout.at_once * layout.rounds;
+  // From the last probe of a thread in a slice to its first in the next.
+  const std::uint64_t jump = gridDim.x * std::uint64_t{per_slice} - (per_slice - layout.at_once);
   core::ticket now[1];
-  now[0].probe = now[0].result = blockIdx.x * std::uint64_t{per_part} + threadIdx.x;
+  now[0].probe = now[0].result = blockIdx.x * std::uint64_t{per_slice} + threadIdx.x;
   auto probes = operation.probes.fetch(now);
-  for (std::uint64_t part = blockIdx.x; part < layout.parts; part += gridDim.x) {
-    const bool skip = answered == answered_share::some && merged.has(part * per_part, per_part);
+  for (std::uint64_t slice = blockIdx.x; slice < layout.slices; slice += gridDim.x) {
+    const bool skip = answered == answered_share::some && merged.has(slice * per_slice, per_slice);
     for (std::uint32_t round = 1; round <= layout.rounds; ++round) {
       core::ticket next[1];
       next[0].probe = next[0].result =
@@ -198,7 +198,7 @@ struct batch_launch {
   std::size_t bytes = 0;  // of shared memory
   scheduling schedule{};
 
-  std::uint32_t per_part(std::uint32_t in_step) const {
+  std::uint32_t per_slice(std::uint32_t in_step) const {
     return layout.at_once * in_step * layout.rounds;
   }
 };
@@ -213,7 +213,7 @@ void plan_sorting(batch_launch& planned, bool restore_order) {
   layout.restore_order = restore_order;
   const std::size_t each = sizeof(typename view::key_type) + sizeof(std::uint32_t) +
                            (restore_order ? sizeof(typename Operation::result) : 0);
-  const auto size = [&] { return std::bit_ceil(planned.per_part(team::in_step)); };
+  const auto size = [&] { return std::bit_ceil(planned.per_slice(team::in_step)); };
   while (size() * each + reserved_bytes > executor::fast_memory()) {
     if (layout.rounds > 1) {
       layout.rounds /= 2;
@@ -244,9 +244,9 @@ batch_launch plan_batch(const batch_plan& plan, const Operation& operation) {
   // Teams that look ahead answer in the order of the batch.
   if (!team::looks_ahead && plan.reorder != reordering::none)
     plan_sorting<Operation>(planned, plan.reorder == reordering::twice);
-  layout.parts = blocks_for(size, planned.per_part(team::in_step));
+  layout.slices = blocks_for(size, planned.per_slice(team::in_step));
   if constexpr (pins<view>) {
-    if (plan.pin != pinning::none && (plan.asked || size >= least_pinned)) {
+    if (plan.pin != pinning::none && (plan.chosen || size >= least_pinned)) {
       const std::size_t room = executor::fast_memory() -
                                std::min(executor::fast_memory(), planned.bytes + reserved_bytes);
       layout.pinned_bytes =
@@ -259,9 +259,9 @@ batch_launch plan_batch(const batch_plan& plan, const Operation& operation) {
 
 template <class Kernel, class Operation>
 void start(const context& on, const batch_launch& planned, const Kernel kernel,
-           const Operation& operation, const merged_parts& merged, const long_ranges& longer) {
+           const Operation& operation, const merge_progress& merged, const long_ranges& longer) {
   allow_shared_memory(kernel, planned.bytes);
-  std::uint64_t blocks = planned.layout.parts;
+  std::uint64_t blocks = planned.layout.slices;
   if (planned.schedule == scheduling::fixed)
     blocks = std::min(blocks, resident_blocks(kernel, planned.threads, planned.bytes));
   if (planned.schedule == scheduling::one) blocks = std::min(blocks, multiprocessors());
@@ -271,7 +271,7 @@ void start(const context& on, const batch_launch& planned, const Kernel kernel,
 
 template <class Operation>
 void start_ahead(const context& on, const batch_launch& planned, const Operation& operation,
-                 const merged_parts& merged, const long_ranges& longer) {
+                 const merge_progress& merged, const long_ranges& longer) {
   const auto kernel = run_ahead<Operation>;
   if (planned.bytes != 0) leave_l1(kernel, planned.threads, planned.bytes, reserved_bytes);
   start(on, planned, kernel, operation, merged, longer);
@@ -280,11 +280,11 @@ void start_ahead(const context& on, const batch_launch& planned, const Operation
 // Picks the kernel by what the team can do and the probes are.
 template <class Operation>
 void start_best(const context& on, const batch_launch& planned, const Operation& operation,
-                const merged_parts& merged, const long_ranges& longer) {
+                const merge_progress& merged, const long_ranges& longer) {
   if constexpr (!team_of<std::remove_const_t<decltype(operation.view)>>::type::looks_ahead) {
     start(on, planned, run_batch<Operation>, operation, merged, longer);
   } else {
-    if constexpr (requires { operation.plain(); }) {
+    if constexpr (core::has_plain<Operation>) {
       if (operation.probes.are_plain())
         return start_ahead(on, planned, operation.plain(), merged, longer);
     }
@@ -300,7 +300,7 @@ void executor::run(const context& on, const batch_plan& plan, const Operation& o
   if constexpr (finding_in_buckets<Operation>) {
     if (plan.share_buckets) return find_in_shared_buckets(on, operation);
   }
-  if (!plan.asked && answer_small(on, operation)) return;
+  if (!plan.chosen && answer_small(on, operation)) return;
 
   const batch_launch planned = plan_batch(plan, operation);
   const merged merge = merge_ascending(on, operation);
@@ -308,11 +308,29 @@ void executor::run(const context& on, const batch_plan& plan, const Operation& o
   using visitor = std::remove_cvref_t<decltype(visiting)>;
   if constexpr (divisible<visitor>) {
     const long_work<visitor> longer(on, operation.probes.size, planned.layout.cooperative_scan);
-    start_best(on, planned, operation, merge.parts(), longer.ranges());
+    start_best(on, planned, operation, merge.progress(), longer.ranges());
     longer.answer(on, visiting);
   } else {
-    start_best(on, planned, operation, merge.parts(), {});
+    start_best(on, planned, operation, merge.progress(), {});
   }
 }
 
 }  // namespace raydex::cuda
+
+// Steps of builds that a library compiles once, in compiled_once.cu.
+namespace raydex {
+
+extern template std::uint64_t count_repeated<cuda::executor>(const context&, const std::uint32_t*,
+                                                             std::uint64_t);
+extern template std::uint64_t count_repeated<cuda::executor>(const context&, const std::uint64_t*,
+                                                             std::uint64_t);
+extern template different_hashes<std::uint32_t, std::uint32_t> list_different<cuda::executor>(
+    const context&, const sorted_column<std::uint32_t, std::uint32_t>&, std::uint64_t);
+extern template different_hashes<std::uint64_t, std::uint32_t> list_different<cuda::executor>(
+    const context&, const sorted_column<std::uint64_t, std::uint32_t>&, std::uint64_t);
+extern template buffer<std::uint32_t> repeat_hashes<cuda::executor>(
+    const context&, const sorted_column<std::uint32_t, std::uint32_t>&, std::uint64_t);
+extern template buffer<std::uint64_t> repeat_hashes<cuda::executor>(
+    const context&, const sorted_column<std::uint64_t, std::uint32_t>&, std::uint64_t);
+
+}  // namespace raydex

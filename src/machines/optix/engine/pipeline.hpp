@@ -8,8 +8,8 @@
 
 #include "raydex/core/rays/key_scene.hpp"
 #include "raydex/core/rays/traced.hpp"
+#include "raydex/export.hpp"
 #include "raydex/memory.hpp"
-#include "src/interface/internal.hpp"
 #include "src/machines/optix/abi.hpp"
 
 namespace raydex::optix {

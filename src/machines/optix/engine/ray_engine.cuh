@@ -18,7 +18,6 @@
 #include "src/machines/optix/engine/driver.hpp"
 #include "src/machines/optix/engine/launch.hpp"
 #include "src/machines/optix/engine/pipeline.hpp"
-#include "src/machines/optix/engine/structure.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
 #include "src/operations/rays/traced_batches.hpp"
@@ -150,12 +149,12 @@ struct ray_engine {
   }
 
   template <class Key, class RowId>
-  static given_column<Key, RowId> take_column(const context& on, const column& keys,
-                                              const std::optional<column>& row_ids) {
+  static unsorted_column<Key, RowId> take_column(const context& on, const column& keys,
+                                                 const std::optional<column>& row_ids) {
     return cuda::take_column<Key, RowId>(on, keys, row_ids);
   }
 
-  // Where the output is larger than the L2 cache, the rows of a stretch of it are brought together
+  // Where the output is larger than the L2 cache, the rows of a slice of it are brought together
   // first: a pass over them costs less than writes to memory all over the place.
   template <class RowId>
   static void scatter(const context& on, const std::uint32_t* numbers, const RowId* rows,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/machines/optix/engine/structure.hpp"
+#include "src/machines/optix/engine/driver.hpp"
 
 #include <cuda_runtime.h>
 
 #include "src/machines/cuda/check.hpp"
-#include "src/machines/optix/engine/driver.hpp"
 
 namespace raydex::optix {
 
@@ -14,7 +13,7 @@ abi::device_address address_of(const void* at) {
   return reinterpret_cast<abi::device_address>(at);
 }
 
-// Primitives as the driver is told of them.
+// Primitives as the driver takes them.
 struct described {
   explicit described(const primitives& shapes)
       : data(address_of(shapes.data)), radius(address_of(shapes.radius)), flags(shapes.flags) {

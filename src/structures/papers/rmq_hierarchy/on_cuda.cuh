@@ -19,9 +19,9 @@ struct hierarchy_policy {
 
 // Groups answer ranges: with a queue those that its threads have read, one after the other,
 // otherwise one that all of them have read.
-template <class View, class Asked>
+template <class View, class Wanted>
 __global__ void __launch_bounds__(hierarchy_policy::threads)
-    answer_in_groups(const __grid_constant__ answer_range<View, Asked> answer, std::uint64_t size,
+    answer_in_groups(const __grid_constant__ answer_range<View, Wanted> answer, std::uint64_t size,
                      unsigned group_bits, bool queue) {
   using place = typename View::place_type;
   const scan_group group(group_bits);
@@ -33,11 +33,11 @@ __global__ void __launch_bounds__(hierarchy_policy::threads)
     first = 1;
     last = 0;
   }
-  typename Asked::found own{};
+  typename Wanted::found own{};
   const unsigned rounds = queue ? group.lanes() : 1;
   for (unsigned lane = 0; lane < rounds; ++lane) {
     const auto found =
-        Asked::search(answer.view, group, group.from(first, lane), group.from(last, lane));
+        Wanted::search(answer.view, group, group.from(first, lane), group.from(last, lane));
     if (group.lane() == lane) own = found;
   }
   if (i < size && (queue || group.lane() == 0)) answer.put(i, is_any, own);
@@ -58,19 +58,19 @@ struct rmq_hierarchy_executor : executor {
            hierarchy_policy::threads, 0, run_groups<Function>, f, size, group_bits);
   }
 
-  template <class Asked, class Value, class Place>
+  template <class Wanted, class Value, class Place>
   static void answer(const context& on, const planned_hierarchy<Value, Place>& view,
-                     const core::range_source& ranges, typename Asked::result* out,
+                     const core::range_source& ranges, typename Wanted::result* out,
                      std::uint64_t size) {
     using view_type = core::rmq_hierarchy_view<Value, Place>;
-    const answer_range<view_type, Asked> answer{view, ranges, out};
+    const answer_range<view_type, Wanted> answer{view, ranges, out};
     const hierarchy_plan& plan = view.plan;
     if (!plan.coalesced) return for_each_alone(on, answer, size);
     const bool queue = plan.assign == hierarchy_assign::queue;
     const unsigned per_block =
         queue ? hierarchy_policy::threads : hierarchy_policy::threads >> plan.group_bits;
     launch(on.stream, blocks_for(size, per_block), hierarchy_policy::threads, 0,
-           answer_in_groups<view_type, Asked>, answer, size, plan.group_bits, queue);
+           answer_in_groups<view_type, Wanted>, answer, size, plan.group_bits, queue);
   }
 };
 static_assert(raydex::hierarchy_executor<rmq_hierarchy_executor>, "kernels must make all levels");

@@ -7,7 +7,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
-#include "src/structures/shared/minima_options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
@@ -36,7 +36,7 @@ constexpr auto rmq_hierarchy_table = table_of<rmq_hierarchy_options>(
             "assign", {{"queue", hierarchy_assign::queue}, {"multi", hierarchy_assign::multi}},
             "how groups come by ranges")),
         former_option("kernel", {"own"})},
-    asked_options<rmq_hierarchy_options>);
+    minima_options<rmq_hierarchy_options>);
 
 namespace {
 

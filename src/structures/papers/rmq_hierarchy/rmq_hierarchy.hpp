@@ -35,7 +35,7 @@ concept hierarchy_executor = executor<E> &&
   E::for_each_group(on, group_bits, f, size);
 };
 
-// The options are all given.
+// All options have values.
 template <class Value, class Place, hierarchy_executor Executor>
 class built_rmq_hierarchy final
     : public built_rmq<planned_hierarchy<Value, Place>, Executor, rmq_hierarchy> {

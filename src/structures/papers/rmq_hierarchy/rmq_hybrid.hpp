@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hierarchy whose last level is asked by rays, whatever the engine that traces them.
+// The hierarchy whose last level rays search, whatever the engine that traces them.
 #pragma once
 
 #include <algorithm>
@@ -11,19 +11,18 @@
 #include "raydex/core/minima/rmq_hierarchy.hpp"
 #include "raydex/repairs.hpp"
 #include "raydex/rmq_hierarchy.hpp"
-#include "src/operations/minima/answer_range.hpp"
 #include "src/operations/minima/built_rmq.hpp"
 #include "src/structures/papers/rmq_rx/rmq_rx.hpp"
 
 namespace raydex {
 
-// Answers a range of a stretch of a batch once rays have been traced.
-template <class View, class Asked>
+// Answers a range of a slice of a batch once rays have been traced.
+template <class View, class Wanted>
 struct answer_traced_range {
   using place = typename View::place_type;
 
-  answer_range<View, Asked> answer;
-  std::uint64_t begin;          // the first range of the stretch
+  answer_range<View, Wanted> answer;
+  std::uint64_t begin;          // the first range of the slice
   const std::uint64_t* traced;  // which entry of the last level rays found, or `none`
   place first_entry;            // which rays number 0
 
@@ -31,12 +30,12 @@ struct answer_traced_range {
     const View& view = answer.view;
     place first = 0;
     place last = 0;
-    typename Asked::found found{};
+    typename Wanted::found found{};
     const bool is_any = answer.ranges.read(begin + i, view.array, first, last);
     if (is_any) {
       const bool is_traced = traced[i] != core::rmq_ray_scene::none;
-      found = Asked::search(view, first, last,
-                            is_traced ? static_cast<place>(first_entry + traced[i]) : View::none);
+      found = Wanted::search(view, first, last,
+                             is_traced ? static_cast<place>(first_entry + traced[i]) : View::none);
     }
     answer.put(begin + i, is_any, found);
   }
@@ -88,9 +87,9 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
                   repairs_.number());
   }
 
-  // Has a batch answered, a stretch of it at a time.
-  template <class Asked>
-  void answer(const context& on, const probes& ranges, typename Asked::result* out) const {
+  // Has a batch answered, a slice at a time.
+  template <class Wanted>
+  void answer(const context& on, const probes& ranges, typename Wanted::result* out) const {
     const bool is_array = view().levels.count == 0;
     const auto first_place = static_cast<Place>(view().array.first());
     core::rmq_ray_job job;
@@ -99,14 +98,14 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
     job.first_place = is_array ? 0 : first_place;
     job.chunk_bits = view().levels.chunk_bits;
     job.levels_above = view().levels.count;
-    const answer_range<view_type, Asked> all{view(), job.ranges, out};
+    const answer_range<view_type, Wanted> all{view(), job.ranges, out};
     buffer<std::uint64_t> traced(on, std::min(rays::most_at_once, ranges.size()));
     job.out = traced.data();
     for (; job.begin < ranges.size(); job.begin += job.size) {
       job.size = std::min(traced.size(), ranges.size() - job.begin);
       rays_->run(on, job);
       executor::for_each_alone(on,
-                               answer_traced_range<view_type, Asked>{
+                               answer_traced_range<view_type, Wanted>{
                                    all, job.begin, job.out, is_array ? first_place : Place{0}},
                                job.size);
     }
@@ -114,7 +113,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
 
   void do_extreme(const context& on, const probes& ranges, void* out) const override {
     if (rays_) {
-      answer<asked_minimum<Value, Place>>(on, ranges, static_cast<Value*>(out));
+      answer<wanted_minimum<Value, Place>>(on, ranges, static_cast<Value*>(out));
     } else {
       repairs_.add(on, ranges.size());
       const value_span to(this->info_.value, out, ranges.size());
@@ -124,7 +123,7 @@ class built_rmq_hybrid final : public executed_rmq<typename Engine::executor, rm
   }
   void do_position(const context& on, const probes& ranges, std::uint64_t* out) const override {
     if (rays_) {
-      answer<asked_position<Value, Place>>(on, ranges, out);
+      answer<wanted_position<Value, Place>>(on, ranges, out);
     } else {
       repairs_.add(on, ranges.size());
       levels_->position(on, ranges, std::span(out, ranges.size()));

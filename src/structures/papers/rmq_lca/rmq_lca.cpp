@@ -5,13 +5,13 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
-#include "src/structures/shared/minima_options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
 
 constexpr auto rmq_lca_table =
-    table_of<rmq_lca_options>({"rmq_lca", searching_backends}, asked_options<rmq_lca_options>);
+    table_of<rmq_lca_options>({"rmq_lca", searching_backends}, minima_options<rmq_lca_options>);
 
 std::unique_ptr<rmq> build_rmq_lca(backend where, const context& on, const column& values,
                                    const rmq_lca_options& options) try {

@@ -5,14 +5,14 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
-#include "src/structures/shared/minima_options.hpp"
+#include "src/structures/shared/options.hpp"
 #include "src/structures/shared/scene_options.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
 
 constexpr auto rmq_rx_table = table_of<rmq_rx_options>(
-    {"rmq_rx", tracing_backends}, asked_options<rmq_rx_options>,
+    {"rmq_rx", tracing_backends}, minima_options<rmq_rx_options>,
     std::array{number<&rmq_rx_options::block>(
         "block", {32, 4096, true}, "values, or minima of blocks, that a ray chooses from")},
     scene_build_options<rmq_rx_options>);

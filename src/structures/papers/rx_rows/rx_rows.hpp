@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "raydex/core/atomic.hpp"
@@ -17,7 +18,7 @@
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/engine.hpp"
 #include "src/operations/rays/traced_batches.hpp"
-#include "src/structures/rx/rx_grid.hpp"
+#include "src/structures/rx/rx_scene.hpp"
 
 namespace raydex {
 
@@ -58,7 +59,9 @@ struct count_wide_ranges {
 };
 
 // Throws `unsupported`.
-[[noreturn]] void refuse_by_rows(const char* call, const char* why);
+[[noreturn]] inline void refuse_by_rows(const std::string& call, const char* why) {
+  throw unsupported(call + ": rx with primitives=rows " + why + "; primitives=sorted does it");
+}
 
 template <class Key, class RowId, engine Engine>
 class built_row_rx final : public rx {

@@ -148,7 +148,7 @@ struct scene::state {
   std::vector<RTCScene> parts;
   std::vector<boxes> part_boxes;
   // What scenes of triangles and spheres read as long as they live; a part has the same places in
-  // both, and may leave the second empty.
+  // both; it may leave the second empty.
   std::vector<buffer<float>> vertices;
   std::vector<buffer<std::uint32_t>> indices;
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "raydex/core/rays/key_scene.hpp"
+#include "raydex/export.hpp"
 #include "raydex/memory.hpp"
-#include "src/interface/internal.hpp"
 
 namespace raydex::embree {
 

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of CSV files: libcsv splits lines into fields, csv_cells makes them keys.
+#include "io/csv.hpp"
+
+#include <csv.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <new>
+
+#include "io/csv_cells.hpp"
+#include "io/input_file.hpp"
+#include "io/quoted.hpp"
+#include "io/suggestion.hpp"
+#include "raydex/error.hpp"
+
+namespace raydex::io {
+
+namespace {
+
+// What is wanted of a file, and what it has.
+struct table {
+  const std::string& name;
+  std::span<const csv_column> wanted;
+  std::vector<std::string> columns = {};    // of the file
+  std::vector<std::size_t> positions = {};  // among them of those wanted
+};
+
+// Takes some successive rows of a file.
+class row_reader {
+ public:
+  // Where no names are known, the first row has them.
+  explicit row_reader(table& source) : source_(source), in_names_(source.columns.empty()) {
+    for (const csv_column& column : source.wanted)
+      cells_.emplace_back(source.name, column);
+    if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
+      throw std::bad_alloc();
+  }
+  row_reader(const row_reader&) = delete;
+  row_reader& operator=(const row_reader&) = delete;
+  ~row_reader() { csv_free(&parser_); }
+
+  // Takes a text that begins where the last one ended. Messages are right about lines where each
+  // text is one line.
+  void parse(std::string_view text) {
+    ++line_;
+    // By this much the room for a field grows. By a constant it would be copied too often.
+    csv_set_blk_size(&parser_, std::max(text.size(), std::size_t{4096}));
+    if (csv_parse(&parser_, text.data(), text.size(), field_callback, row_callback, this) !=
+        text.size()) {
+      fail_to_parse();
+    }
+    rethrow();
+  }
+
+  // Ends the last row.
+  void finish() {
+    if (csv_fini(&parser_, field_callback, row_callback, this) != 0) fail_to_parse();
+    rethrow();
+  }
+
+  bool has_names() const noexcept { return !in_names_; }
+  // What it has read of the columns wanted.
+  std::vector<csv_cells>& cells() { return cells_; }
+
+ private:
+  // No exception may pass through libcsv, which is C: the first one waits here.
+  template <class Function>
+  void guard(Function&& function) noexcept {
+    if (failure_) return;
+    try {
+      function();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  static void field_callback(void* text, std::size_t size, void* self) {
+    auto& reader = *static_cast<row_reader*>(self);
+    reader.last_end_ = 0;
+    reader.guard([&] { reader.end_field({static_cast<const char*>(text), size}); });
+  }
+
+  // Called at each end of a line outside quotes, and with -1 at the end of the last one.
+  static void row_callback(int end, void* self) {
+    auto& reader = *static_cast<row_reader*>(self);
+    const bool ends_twice = end == '\n' && reader.last_end_ == '\r';
+    reader.last_end_ = end;
+    if (!ends_twice) reader.guard([&] { reader.end_row(); });
+  }
+
+  void end_field(std::string_view text) {
+    if (in_names_) {
+      source_.columns.emplace_back(text);
+    } else {
+      for (std::size_t i = 0; i < cells_.size(); ++i)
+        if (source_.positions[i] == fields_) cells_[i].add(text, line_);
+    }
+    ++fields_;
+  }
+
+  void end_row() {
+    if (fields_ == 0) {  // a blank line
+      if (in_names_ || source_.columns.size() != 1) return;
+      end_field({});
+    }
+    if (in_names_) {
+      find_columns();
+      in_names_ = false;
+    } else if (fields_ != source_.columns.size()) {
+      throw invalid_argument(fmt::format("{}: line {}: {} fields, but there are {} columns",
+                                         source_.name, line_, fields_, source_.columns.size()));
+    }
+    fields_ = 0;
+    row_begin_ = line_ + 1;
+  }
+
+  void find_columns() {
+    for (const csv_column& wanted : source_.wanted) {
+      const auto matches = std::ranges::count(source_.columns, wanted.name);
+      if (matches == 0) {
+        throw invalid_argument(
+            fmt::format("{}: no column {}; there are {}{}", source_.name, in_quotes(wanted.name),
+                        printable(fmt::format("{}", fmt::join(source_.columns, ", ")), 300),
+                        suggestion(wanted.name, source_.columns)));
+      }
+      if (matches > 1) {
+        throw invalid_argument(fmt::format("{}: {} columns are called {}", source_.name, matches,
+                                           in_quotes(wanted.name)));
+      }
+      source_.positions.push_back(static_cast<std::size_t>(
+          std::ranges::find(source_.columns, wanted.name) - source_.columns.begin()));
+    }
+  }
+
+  [[noreturn]] void fail_to_parse() {
+    rethrow();
+    if (csv_error(&parser_) != CSV_EPARSE) throw std::bad_alloc();
+    throw invalid_argument(
+        fmt::format("{}: line {}: a quote that does not end, or stands inside a field; the row "
+                    "begins at line {}",
+                    source_.name, line_, row_begin_));
+  }
+
+  table& source_;
+  csv_parser parser_{};
+  std::vector<csv_cells> cells_;
+  bool in_names_;
+  std::size_t fields_ = 0;       // complete ones of this row
+  int last_end_ = 0;             // what ended the last line, if nothing came since
+  std::uint64_t line_ = 0;       // of the file, from 1
+  std::uint64_t row_begin_ = 1;  // the line where this row begins
+  std::exception_ptr failure_;
+};
+
+// Takes lines one by one, all of them or the names only; returns whether the stream had more.
+bool read_lines(std::istream& stream, row_reader& reader, const std::string& name,
+                bool names_only) {
+  std::string text;
+  for (bool first = true; read_line(stream, name, text); first = false) {
+    if (!stream.eof()) text.push_back('\n');
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    const bool marked = first && text.starts_with(byte_order_mark);
+    reader.parse(std::string_view(text).substr(marked ? byte_order_mark.size() : 0));
+    if (names_only && reader.has_names()) return true;
+  }
+  reader.finish();
+  return false;
+}
+
+// Behind the first end of a line outside quotes from a place on, which may be in quotes.
+std::size_t row_end(std::string_view text, std::size_t from, bool in_quotes) {
+  for (std::size_t at = from; at < text.size(); ++at) {
+    if (text[at] == '"') in_quotes = !in_quotes;
+    if (text[at] == '\n' && !in_quotes) return at + 1;
+  }
+  return text.npos;
+}
+
+// Divides a text that begins with a row into parts of whole rows: where they end. What follows the
+// last one is no whole row.
+std::vector<std::size_t> divide(std::string_view text, std::size_t part_size) {
+  const std::size_t count = (text.size() + part_size - 1) / part_size;
+  std::vector<std::uint8_t> odd_quotes(count);
+  tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+    odd_quotes[i] = std::ranges::count(text.substr(i * part_size, part_size), '"') % 2 != 0;
+  });
+  std::vector<std::size_t> ends;
+  bool in_quotes = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t end = row_end(text.substr(0, (i + 1) * part_size), i * part_size, in_quotes);
+    if (i != 0 && end != text.npos) ends.push_back(end);
+    in_quotes ^= odd_quotes[i] != 0;
+  }
+  // The last part goes to the end of the last row.
+  std::size_t last = ends.empty() ? 0 : ends.back();
+  for (std::size_t end = last; end != text.npos; end = row_end(text, end, false))
+    last = end;
+  if (last != 0 && (ends.empty() || last != ends.back())) ends.push_back(last);
+  return ends;
+}
+
+// The cells of a file's columns, in parts.
+using parts_of_columns = std::vector<std::vector<csv_cells>>;
+
+std::vector<host_key_part> join(parts_of_columns& columns) {
+  std::vector<host_key_part> joined;
+  for (std::vector<csv_cells>& parts : columns)
+    joined.push_back(csv_cells::join(std::move(parts)));
+  return joined;
+}
+
+// Reads the rows of a text that is divided at `ends`, all at once.
+void read_parts(table& source, std::string_view text, const std::vector<std::size_t>& ends,
+                parts_of_columns& columns) {
+  std::vector<std::vector<csv_cells>> read(ends.size());
+  tbb::parallel_for(std::size_t{0}, ends.size(), [&](std::size_t i) {
+    const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+    row_reader reader(source);
+    reader.parse(text.substr(begin, ends[i] - begin));
+    reader.finish();
+    read[i] = std::move(reader.cells());
+  });
+  for (std::vector<csv_cells>& part : read) {
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      columns[i].push_back(std::move(part[i]));
+  }
+}
+
+// Reads the rows behind the names, block by block.
+std::vector<host_key_part> read_rows(std::istream& stream, table& source, std::size_t part_size) {
+  parts_of_columns columns(source.wanted.size());
+  std::string text;
+  std::size_t block = part_size;
+  for (bool more = true; more; block = std::min(2 * block, 64 * part_size)) {
+    // What was left is no whole row; where it is long, so is the next block.
+    const std::size_t left = text.size();
+    text.resize(left + std::max(block, left));
+    more = read_bytes(stream, source.name, text.data() + left, text.size() - left);
+    text.resize(left + static_cast<std::size_t>(stream.gcount()));
+    std::vector<std::size_t> ends = divide(text, part_size);
+    if (!more) ends.push_back(text.size());
+    read_parts(source, text, ends, columns);
+    if (!ends.empty()) text.erase(0, ends.back());
+  }
+  return join(columns);
+}
+
+// Reads a file line by line.
+std::vector<host_key_part> read_line_by_line(std::istream& stream, table source) {
+  row_reader reader(source);
+  const bool names_only = false;
+  read_lines(stream, reader, source.name, names_only);
+  if (!reader.has_names()) throw invalid_argument(fmt::format("{}: it is empty", source.name));
+  parts_of_columns columns;
+  for (csv_cells& column : reader.cells())
+    columns.emplace_back().push_back(std::move(column));
+  return join(columns);
+}
+
+}  // namespace
+
+std::vector<host_key_part> read_csv(std::istream& stream, const std::string& name,
+                                    std::span<const csv_column> columns, std::size_t part_size) {
+  table source{name, columns};
+  const std::istream::pos_type begin = stream.tellg();
+  try {
+    row_reader names(source);
+    const bool names_only = true;
+    if (read_lines(stream, names, name, names_only)) return read_rows(stream, source, part_size);
+  } catch (const invalid_argument&) {
+    // What is wrong, and in which line, is found below.
+  }
+  stream.clear();
+  stream.seekg(begin);
+  return read_line_by_line(stream, {name, columns});
+}
+
+std::vector<host_key_part> read_csv(const std::string& path, std::span<const csv_column> columns) {
+  input_file file = open_input(path);
+  return read_csv(file.stream, path, columns);
+}
+
+}  // namespace raydex::io

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of CSV files: comma-separated, the first row holds the names, quotes as in RFC 4180.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/host_column.hpp"
+
+namespace raydex::io {
+
+// How the texts of a column are kept.
+enum class csv_texts : std::uint8_t {
+  times,  // as bytes of up to 8, and a longer one is refused; if they are times, as nanoseconds
+  any_length,  // the same, but as strings where one is longer than 8 bytes
+  strings,     // as strings; numbers are texts, too
+  verbatim     // the same, and none is missing: NA is a text
+};
+
+// A column that is wanted.
+struct csv_column {
+  std::string name;
+  std::optional<key_format> type;  // none: found from its fields
+  csv_texts texts = csv_texts::times;
+};
+
+// Reads columns in one pass over the file, on all cores. Spaces around unquoted fields are skipped,
+// and so are blank lines; where there is one column alone, a blank line is a missing field. A field
+// that is empty, NA, N/A, null or NULL, quoted or not, is missing. Beside the file's columns,
+// memory for some 64 MB of the file is taken, more where a row is as long.
+//
+// Without a given type, a column is int64 if all its present fields are integers, double if they
+// are numbers, int64 that counts nanoseconds if they are times, and bytes, as wide as its longest
+// field, or strings, if none is a number. A column without any field is int64.
+// Floats are rounded to the nearest, which may be infinity or 0; whole numbers beside them are not:
+// one that no double is is refused. Of a given type of integers 5.0 is
+// 5. Throws `invalid_argument` with one line that names the file and, if it can, the line.
+std::vector<host_key_part> read_csv(const std::string& path, std::span<const csv_column> columns);
+
+// The same from a stream, which can go back to where it is; messages call it `name`. Cores share
+// the work in parts of some bytes.
+std::vector<host_key_part> read_csv(std::istream& stream, const std::string& name,
+                                    std::span<const csv_column> columns,
+                                    std::size_t part_size = std::size_t{1} << 20);
+
+}  // namespace raydex::io
