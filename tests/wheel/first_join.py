@@ -6,7 +6,6 @@ import raydex
 
 sales = pandas.DataFrame({"city": ["Rome", "Oslo", "Bern", "Rome"], "amount": [5, 7, 2, 1]})
 cities = pandas.DataFrame({"city": ["Oslo", "Rome"], "country": ["Norway", "Italy"]})
-rows = raydex.join(cities["city"], sales["city"])
-joined = sales.take(rows.probe).assign(country=cities["country"].to_numpy()[rows.build])
+joined = raydex.merge(sales, cities, on="city")
 print(joined)
-assert joined.to_dict("list") == sales.merge(cities, on="city").to_dict("list")
+pandas.testing.assert_frame_equal(joined, sales.merge(cities, on="city"))
