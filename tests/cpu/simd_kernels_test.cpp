@@ -133,7 +133,7 @@ void check_buckets(std::mt19937_64& random) {
       ASSERT_EQ(rows[m], slot == Buckets::slots ? Buckets::none : *table.row(homes[m], slot)) << m;
     }
   };
-  const auto best = table_kernels<key, row_id>::best().of(table);
+  const auto best = table_kernels<key, row_id>::best().kernels_for(table);
   best.in_homes(table, hasher, count, keys.data(), hashes.data(), homes.data(), slots.data(),
                 rows.data(), lookups);
   for (std::size_t m = 0; m < lookups; ++m) {
