@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What sharded lookups and joins take on up to 1,024 GPUs: a model of bytes and latencies, fitted to rows of lab/sharded.py.
 
-    lab/scripts/sharded_model.py nvidia-h200/peers/sharded-4-gpus.csv > docs/results/nvidia-h200/peers/sharded-model.csv
-    lab/scripts/sharded_model.py nvidia-h200/peers/sharded-4-gpus.csv --check
+    f=nvidia-h100-80gb-hbm3/peers
+    lab/scripts/sharded_model.py $f/sharded-4-gpus.csv > docs/results/$f/sharded-model.csv
+    lab/scripts/sharded_model.py $f/sharded-4-gpus.csv --check
 
 Every GPU has the same keys and asks as many probes. What a GPU does by itself takes the time that it was measured to
 take; among more shards, dividing takes longer as raydex_divide_cub has it. What crosses within a host takes a latency

@@ -22,6 +22,9 @@ Columns stay where they are: NumPy arrays, PyTorch and CuPy tensors, Arrow colum
 and DuckDB. Results are arrays of NumPy, PyTorch or CuPy, on the same device.
 """
 
+import importlib
+from types import ModuleType
+
 from raydex import _raydex
 from raydex._aggregates import Aggregate, AggregateInfo, aggregate
 from raydex._array_libraries import DeviceArray
@@ -53,6 +56,14 @@ from raydex._structures import Option, Structure, structures
 from raydex._windows import join_window, rolling
 
 __version__: str = _raydex.version()
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Modules that are imported when they are first named."""
+    if name in ("dask", "genomics", "sharded"):
+        return importlib.import_module(f"raydex.{name}")
+    raise AttributeError(f"module 'raydex' has no attribute {name!r}")
+
 
 __all__ = [
     "Aggregate",

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _cuda, _raydex
-from raydex._devices import Device, gpu, parse_device, stream_number, usual_backend
+from raydex._devices import Device, check_available, gpu, parse_device, stream_number, usual_backend
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._keys import Key
 
@@ -51,6 +51,7 @@ class ArrayLibrary:
             return Device("cpu" if own is None else usual_backend(structure), own)
         backend, number = parse_device(device)
         if (backend == "cpu") != (own is None) or number not in (None, own):
+            check_available(backend)
             to = None if backend == "cpu" else (number or 0)
             raise InvalidArgument(f"device: {str(device)!r}, but the column is in {self.memory}; {self.copy_hint(to)}")
         return Device(backend, own)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, TypeVar, cast
 
 from raydex import _cuda, _raydex
-from raydex._errors import InvalidArgument, InvalidType
+from raydex._errors import InvalidArgument, InvalidType, Unavailable
 from raydex._structures import known
 from raydex.typing import DeviceName
 
@@ -90,6 +90,13 @@ def parse_device(device: Any) -> tuple[str, int | None]:
 
 
 @functools.lru_cache(maxsize=64)
+def check_available(backend: str) -> None:
+    """Refuses a backend that is not usable here, and says why."""
+    there = [one for one in known() if one.backend == backend]
+    if there and not any(one.available for one in there):
+        raise Unavailable(f"device: {backend}: {there[0].reason}")
+
+
 def usual_backend(structure: str) -> str:
     """The one of a structure on a GPU."""
     names = {one.backend for one in known() if one.name == structure}

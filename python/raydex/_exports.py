@@ -112,8 +112,18 @@ def take(values: Any, rows: Any) -> Any:
     elif not isinstance(values, (pa.Array, pa.ChunkedArray, pa.Table, pa.RecordBatch)):
         is_table = hasattr(values, "columns")
         values = pa.table(values) if is_table else pa.chunked_array(values)
+        values = _without_views(pa, values)
     _check_rows(array, none, len(values))
     return values.take(pa.array(array, mask=none))
+
+
+def _without_views(pa: Any, values: Any) -> Any:
+    """A column or a table of pyarrow without views of texts and bytes, which it does not take rows of."""
+    if isinstance(values, pa.Table):
+        columns = [_without_views(pa, one) for one in values.columns]
+        return pa.table(columns, names=values.column_names) if columns else values
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(values.type)
+    return values if plain is None else values.cast(plain)
 
 
 def take_alike(values: Any, rows: Any, points: Any) -> Any:

@@ -329,6 +329,15 @@ def series_like(probes: Any, found: Any) -> Any:
     return found
 
 
+def check_labels(lower: Any, upper: Any) -> None:
+    """Refuses two Series of pandas whose indexes differ: pandas would put them together by label."""
+    if is_of("pandas", lower, "Series") and is_of("pandas", upper, "Series") and not lower.index.equals(upper.index):
+        raise InvalidArgument(
+            "upper: its index is not that of lower; give upper.reindex(lower.index), or upper.to_numpy() if rows "
+            "belong together as they stand"
+        )
+
+
 def _in_polars_unit(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Times in a unit that Polars has, which knows none longer than milliseconds."""
     if cells.dtype.kind not in "mM" or np.datetime_data(cells.dtype)[0] in ("ms", "us", "ns"):

@@ -18,7 +18,7 @@ from raydex._columns import Column, Source, column_of, dtype_of, look, read_as, 
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import lists_to_arrow, lists_to_pandas, lists_to_polars, take_alike
-from raydex._frames import series_like
+from raydex._frames import check_labels, series_like
 from raydex._held import Held
 from raydex._html import facts, lists
 from raydex._keys import Key
@@ -594,6 +594,7 @@ class AnyBatch(Batch):
         index._check_device(source.argument, source.library)
         if upper is not None:
             index._check_ordered("upper")
+            check_labels(lower, upper)
         self.shape = source.shape
         self._probes = source.value
         if flat and isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:

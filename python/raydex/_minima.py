@@ -16,7 +16,7 @@ from raydex._arrow import HostCells
 from raydex._columns import Column, Source, column_of, dtype_of, look, same_device
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._frames import series_like
+from raydex._frames import check_labels, series_like
 from raydex._held import Held
 from raydex._html import facts
 from raydex._index import bytes_as_text, options_of
@@ -137,6 +137,7 @@ class Rmq(Held):
             out = library.empty(size, dtype)
             call(self._device.session(), number, begin, end, *more, library.address(out), size)
             return out
+        check_labels(lower, upper)
         sources = [look("lower", lower), look("upper", upper)]
         self._check_open()
         for one in sources:

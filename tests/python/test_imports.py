@@ -50,3 +50,8 @@ def test_one_module_decides_between_the_fast_path_and_any():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     }
     assert {module for name, module in calls if name == "plain"} == {"raydex._plain"}
+
+
+def test_modules_that_are_named():
+    assert raydex.genomics.overlap and raydex.sharded.join
+    assert not hasattr(raydex, "genomic")

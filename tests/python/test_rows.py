@@ -86,3 +86,10 @@ def test_rows_of_joins():
 def test_refusals(values, rows, match):
     with pytest.raises(raydex.InvalidArgument, match=match):
         raydex.take(values, rows)
+
+
+def test_rows_of_texts_of_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"n": ["a", "b"], "v": [1, 2]})
+    assert raydex.take(frame, np.array([1, -1])).to_pylist() == [{"n": "b", "v": 2}, {"n": None, "v": None}]
+    assert raydex.take(frame["n"], np.array([-1, 0])).to_pylist() == [None, "a"]

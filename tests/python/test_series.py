@@ -32,7 +32,7 @@ def test_a_series_gives_a_series(random, call):
 def test_ranges_and_aggregates(random):
     keys, values = random.integers(0, 20, 30), random.integers(0, 9, 30)
     lower = pd.Series([0, 5, 19], index=["a", "b", "c"], name="low")
-    upper = pd.Series([3, 9, 25], index=["x", "y", "z"], name="high")
+    upper = pd.Series([3, 9, 25], index=["a", "b", "c"], name="high")
     with raydex.build(keys) as index, raydex.aggregate(index, values) as sums:
         expected = [int(((keys >= a) & (keys <= b)).sum()) for a, b in zip(lower, upper)]
         assert index.count(lower, upper).to_dict() == dict(zip("abc", expected))
@@ -111,3 +111,14 @@ def test_lists_of_rows(probes):
     assert [one.tolist() for one in found.to_pandas()] == expected
     assert found.to_polars().to_list() == expected and found.to_polars().dtype == pl.List(pl.Int64)
     assert found.to_pandas().name == found.to_polars().name == "rows"
+
+
+def test_ends_of_other_labels_are_refused():
+    lower, upper = pd.Series([20, 30], index=["x", "y"]), pd.Series([30, 50], index=["y", "x"])
+    index = raydex.build([50, 20, 40, 20, 30])
+    with pytest.raises(raydex.InvalidArgument, match="upper.reindex"):
+        index.count(lower, upper)
+    assert index.count(lower, upper.reindex(["x", "y"])).tolist() == [5, 1]
+    assert index.count(lower, upper.to_numpy()).tolist() == [3, 3]
+    with pytest.raises(raydex.InvalidArgument, match="upper.reindex"):
+        raydex.rmq(np.arange(60)).min(lower, upper)
