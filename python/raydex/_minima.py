@@ -168,7 +168,14 @@ class Rmq(Held):
         found = self._ask(
             lower, upper, stream, plain.name, self._native.value, largest, _raydex.Format(format_of(self._key))
         )
-        return series_like(lower, found if time is None else as_times(found, time.dtype))
+        if time is None:
+            return series_like(lower, found)
+        times = as_times(found, time.dtype)
+        # The largest time stands for none, which is NaT; the smallest number is NaT anyway.
+        if not largest and isinstance(found, (np.ndarray, np.integer)) and np.any(found == np.iinfo("int64").max):
+            none = self._ask(lower, upper, stream, "int64", self._native.position, largest) < 0
+            times = np.where(none, np.array("NaT", time.dtype), times)[()]
+        return series_like(lower, times)
 
     @overload
     def min(self, lower: Tensor, upper: ColumnLike, *, stream: StreamLike = ...) -> Tensor: ...
@@ -184,7 +191,7 @@ class Rmq(Held):
         """The smallest value of each range, in the array's dtype; for int8, int16, uint8, uint16, float16
         and bool in the one that they were widened to, for Arrow's times in NumPy's: datetime64, of times
         with a zone in UTC, and timedelta64 of times of day. NaN comes after everything; a zero is 0.0. Of an
-        empty range, NaN or the largest number of the type."""
+        empty range, NaN, NaT or the largest number of the type."""
         return self._extreme("min", lower, upper, stream)
 
     @overload
@@ -198,8 +205,8 @@ class Rmq(Held):
     @overload
     def max(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = ...) -> Any: ...
     def max(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = None) -> Any:
-        """The largest value of each range, as `min`: NaN, where there is one. Of an empty range, NaN or the
-        smallest number of the type. Needs `extremes="max"` or `"both"` at the build."""
+        """The largest value of each range, as `min`: NaN, where there is one. Of an empty range, NaN, NaT or
+        the smallest number of the type. Needs `extremes="max"` or `"both"` at the build."""
         return self._extreme("max", lower, upper, stream)
 
     @overload

@@ -119,3 +119,13 @@ def test_refusals():
         raydex.rmq(np.arange(3), extreme="maximum")
     with pytest.raises(ValueError, match="widened copy"):
         raydex.rmq(np.arange(3, dtype="int8")).refresh([1])
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
+def test_times_of_empty_ranges_are_none(dtype):
+    times = np.array([5, np.iinfo("int64").max, 3], "int64").view(dtype)
+    with raydex.rmq(times, extremes="both") as both:
+        for extreme in (both.min, both.max):
+            assert np.isnat(extreme([1, 1], [0, 1])).tolist() == [True, False]
+            assert np.isnat(extreme(2, 1))
+        assert both.min([0, 1], [2, 1]).tolist() == times[[2, 1]].tolist()
