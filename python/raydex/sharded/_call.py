@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from raydex._columns import look, same_device
 from raydex._errors import InvalidArgument
+from raydex._frames import check_labels
 from raydex._index import broadcast_ends
 from raydex.sharded._arrays import Arrays, arrays_of, in_both
 from raydex.sharded._cells import Dense, dense
@@ -57,6 +58,7 @@ def probes_of(lower: Any, upper: Any, shards: ShardSet, role: str) -> Probes:
         source = lower() if callable(lower) else look("points", lower)
         points = dense(source, engine, key, role)
         return Probes(points, None, points.there)
+    check_labels(lower, upper)
     sources = broadcast_ends(look("lower", lower), look("upper", upper))
     same_device(*sources)
     begins, ends = dense(sources[0], engine, key, "at_least"), dense(sources[1], engine, key, "at_most")

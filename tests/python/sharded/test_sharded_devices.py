@@ -398,3 +398,12 @@ def test_tensors_without_cells_give_tensors(how, sizes):
         found += raydex.sharded.join_range(left, right, how, distance=1, devices=["cpu", "cpu"])
     found.append(raydex.sharded.join_asof(left, right, devices=["cpu", "cpu"]))
     assert all(isinstance(one, torch.Tensor) for one in found if one is not None)
+
+
+def test_ends_of_other_labels_are_refused():
+    pandas = pytest.importorskip("pandas")
+    index = raydex.sharded.build([50, 20, 40, 20, 30], devices=["cpu", "cpu"])
+    lower, upper = pandas.Series([20, 30], index=["x", "y"]), pandas.Series([30, 50], index=["y", "x"])
+    with pytest.raises(raydex.InvalidArgument, match="upper.reindex"):
+        index.count(lower, upper)
+    assert index.count(lower, upper.reindex(["x", "y"])).tolist() == [5, 1]
