@@ -7,8 +7,8 @@
 
 namespace raydex::io {
 
-// On one line: control characters as `\x1b`, and no longer than `most` characters: what is left out
-// is `...`.
+// On one line of UTF-8: control characters and what is no UTF-8 as `\x1b`, and no longer than
+// `most` bytes: what is left out is `...`.
 std::string printable(std::string_view text, std::size_t most = 80);
 
 // The same in quotes. Not `quoted`, which strings would take for that of std.

@@ -20,6 +20,22 @@ TEST(words, are_quoted_on_one_short_line) {
   EXPECT_EQ(printable(std::string(1 << 24, '\n')).size(), 80U + 3);
 }
 
+// A message is UTF-8 whatever it quotes, and holds nothing that a terminal obeys.
+TEST(words, are_utf8) {
+  for (const char* const shown :
+       {"\u00a0", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"})
+    EXPECT_EQ(printable(shown), shown);
+  EXPECT_EQ(printable("te\xfft"), "te\\xfft");
+  EXPECT_EQ(printable("\x80"), "\\x80");
+  EXPECT_EQ(printable("\u009b"), "\\xc2\\x9b");                      // C1, as ESC [
+  EXPECT_EQ(printable("\xc3(\xe2\x82"), "\\xc3(\\xe2\\x82");         // cut short
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");                    // too long for '/'
+  EXPECT_EQ(printable("\xe0\x9f\xbf"), "\\xe0\\x9f\\xbf");           // too long
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // a surrogate
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond U+10FFFF
+  EXPECT_EQ(printable("\xff\xff", 4), "\\xff...");
+}
+
 // What has several bytes is left out as a whole.
 TEST(words, are_not_cut_within_a_character) {
   EXPECT_EQ(printable("123ü", 4), "123...");
