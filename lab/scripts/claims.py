@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What papers say of their figures, and whether docs/results agrees: docs/results/claims.toml, judged by numbers.
 
-A claim compares the best row of `of` with the best one of `to`, once for each value of the fields in `each`. Both are of
-the experiment `figure`, or of the one that `rows` names, where that shows the figure, or of the figure's `table`; the
-latter may be of `beside`. The ratio of a `quantity` [lookup_ms], a field or a sum of some, and of `to` of another one if
-`to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`; or, in its place, so many `times` [1].
+A claim compares the row of `of` with that of `to`, once for each value of the fields in `each`. Both are of the
+experiment `figure`, or of the one that `rows` names, where that shows the figure, or of the figure's `table`; the
+latter may be of `beside`. The ratio of a `quantity` [lookup_ms], a field or a sum of some, and of `to` of another one
+if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`; or, in its place, so many `times` [1].
 `ms_per_lookup` is for batches that differ, `bytes_per_rate` is what an index takes for each lookup per second.
+
+A side is one method: a structure with its options, and `method` names one of those above the claims; of a list of them
+each is judged. A side whose rows are of several methods is refused, unless it says `best` and why the best one counts.
+A method that has one of `ours` is judged by itself; what ours takes instead stands beside it.
+
+Rows of the newest commit count. Where it measured a workload several times and these differ by more than what the
+claim turns on, nothing is told apart.
 
 Both rows are of one card, and a claim is judged on each card that has both. Only where `of` and `to` name a `device`
 each are cards compared with each other. Rows of a CPU count only where its `device` is named.
@@ -33,21 +40,31 @@ class Verdict:
     ratios: dict
     """By the card, and the values of `each`."""
     word: str
-    """agrees, agrees in part, or contradicts."""
+    """agrees, agrees in part, contradicts, or not told apart."""
     why: str
-    """What explains it; not empty unless it agrees."""
+    """What explains it; not empty if it contradicts, if only in part."""
+    ours: dict
+    """The ratios with our method in place of the paper's, likewise."""
+    best: str
+    """Why the best of several methods counts; empty unless it does."""
 
     def text(self):
         """The verdict as a sentence."""
-        if len(self.ratios) <= MOST_PLACES:
-            found = [f"{_text(ratio)} ({', '.join(filter(None, place))})" for place, ratio in self.ratios.items()]
-        else:
-            found = []
-            for card in dict.fromkeys(card for card, _ in self.ratios):
-                of_card = [ratio for place, ratio in self.ratios.items() if place[0] == card]
-                ends = dict.fromkeys(map(_text, (min(of_card), max(of_card))))
-                found.append(f"{' to '.join(ends)} ({card})")
-        return f"{', '.join(found)}: {self.word}." + (f" {self.why}" if self.why else "")
+        more = [f"Ours: {_several(self.ours)}."] if self.ours else []
+        more += [f"The best counts: {self.best}"] if self.best else []
+        return " ".join([f"{_several(self.ratios)}: {self.word}.", *more, *([self.why] if self.why else [])])
+
+
+def _several(ratios):
+    """Ratios by place: each, or of many the ends by card."""
+    if len(ratios) <= MOST_PLACES:
+        return ", ".join(f"{_text(ratio)} ({', '.join(filter(None, place))})" for place, ratio in ratios.items())
+    found = []
+    for card in dict.fromkeys(card for card, _ in ratios):
+        of_card = [ratio for place, ratio in ratios.items() if place[0] == card]
+        ends = dict.fromkeys(map(_text, (min(of_card), max(of_card))))
+        found.append(f"{' to '.join(ends)} ({card})")
+    return ", ".join(found)
 
 
 @dataclasses.dataclass
@@ -101,10 +118,10 @@ def _counts(row, side):
 
 
 def _holds(ratio, expects):
-    if expects == "less":
-        return ratio < 1 - NOISE
-    if expects == "more":
-        return ratio > 1 + NOISE
+    """Whether a ratio is as expected; None if that is within what measurements differ by."""
+    if expects in ("less", "more"):
+        held = ratio < 1 if expects == "less" else ratio > 1
+        return held if abs(ratio - 1) > NOISE else None
     if expects == "no more":
         return ratio <= 1 + NOISE
     if expects == "alike":
@@ -112,34 +129,112 @@ def _holds(ratio, expects):
     raise SystemExit(f"claims: expects = {expects!r} is none of less, more, no more, alike")
 
 
-def _ratios(claim, rows):
-    """What a claim compares, by the card, and the values of `each`."""
+def _method_of(row):
+    """A structure and the options that it was asked for."""
+    return row.get("structure"), tuple(sorted(results.asked(row).items()))
+
+
+@dataclasses.dataclass
+class _Values:
+    """What one side of a claim is at one place: values of the newest commit, by method and workload."""
+
+    by_method: dict = dataclasses.field(default_factory=dict)
+
+    def add(self, row, value):
+        """A row that is not older than those before it."""
+        workloads = self.by_method.setdefault(_method_of(row), {})
+        axes = tuple(sorted((name, str(axis)) for name, axis in row["workload_axes"].items()))
+        if axes not in workloads or workloads[axes][0] != row.get("commit"):
+            workloads[axes] = row.get("commit"), []
+        workloads[axes][1].append(value)
+
+    def ends(self):
+        """The least and the largest value of the workload that took least."""
+        return min(((min(values), max(values)) for workloads in self.by_method.values()
+                    for _, values in workloads.values()), key=lambda ends: ends[0])
+
+
+def _sides(claim, methods, ours):
+    """For `of` and `to` what their rows have to be, by the name of a method where there are several."""
+    found = {}
+    for side in ("of", "to"):
+        where = {name: value for name, value in claim[side].items() if name not in ("method", "best")}
+        named = claim[side].get("method", [])
+        several = isinstance(named, list)
+        found[side] = {}
+        for name in named if several else [named]:
+            is_swapped = ours and "ours" in methods[name]
+            method = methods[methods[name]["ours"] if is_swapped else name]
+            own = {field: value for field, value in method.items() if field != "ours"}
+            found[side][name if several and not is_swapped else ""] = {**own, **where}
+        if not named:
+            found[side][""] = where
+    return found
+
+
+def _ratios(claim, rows, methods, ours=False):
+    """What a claim compares: the least and the largest ratio, by the card, and the values of `each`."""
     quantity = claim.get("quantity", "lookup_ms")
     quantities = {"of": quantity, "to": claim.get("to_quantity", quantity)}
     own = claim.get("rows", claim["figure"])
     experiments = {"of": own, "to": claim.get("beside", own)}
     between = [claim[side]["device"] for side in ("of", "to") if "device" in claim[side]]
-    best = {"of": {}, "to": {}}
+    sides = _sides(claim, methods, ours)
+    found = {"of": {}, "to": {}}
     for row in rows:
-        for side, found in best.items():
-            if row["experiment"] == experiments[side] and _counts(row, claim[side]) and results.matches(row, claim[side]):
-                card = " beside ".join(map(card_of, between or [row["device"]]))
-                place = (card, ", ".join(f"{name} {_field(row, name)}" for name in claim.get("each", [])))
-                value = sum(_value(row, name) for name in quantities[side].split(" + "))
-                found[place] = min(value, found.get(place, value))
-    return {place: value / best["to"][place] for place, value in best["of"].items() if place in best["to"]}
+        for side, names in sides.items():
+            if row["experiment"] != experiments[side]:
+                continue
+            for name, where in names.items():
+                if _counts(row, where) and results.matches(row, where):
+                    card = " beside ".join(map(card_of, between or [row["device"]]))
+                    each = ", ".join(f"{field} {_field(row, field)}" for field in claim.get("each", []))
+                    value = sum(_value(row, field) for field in quantities[side].split(" + "))
+                    found[side].setdefault((card, each, name), _Values()).add(row, value)
+    ratios = {}
+    for (card, each, name), values in found["of"].items():
+        for (to_card, to_each, to_name), to_values in found["to"].items():
+            if (card, each) != (to_card, to_each) or (name and to_name and name != to_name):
+                continue
+            for side, one in (("of", values), ("to", to_values)):
+                if len(one.by_method) > 1 and "best" not in claim[side]:
+                    several = "; ".join(f"{structure} {dict(options)}" for structure, options in one.by_method)
+                    raise SystemExit(
+                        f"claims: {claim['figure']}: {claim['says']} `{side}` is of several methods: {several}")
+            (low, high), (to_low, to_high) = values.ends(), to_values.ends()
+            place = card, ", ".join(dict.fromkeys(filter(None, (each, name, to_name))))
+            ratios[place] = low / to_high, low / to_low, high / to_low
+    return ratios
 
 
-def judged(claim, rows):
-    """The verdict of a claim, by the rows of all tables."""
-    ratios = _ratios(claim, rows)
+def judged(claim, rows, methods=None):
+    """The verdict of a claim, by the rows of all tables, and methods by their names."""
+    methods = methods or {}
+    ratios = _ratios(claim, rows, methods)
     if not ratios:
         raise SystemExit(f"claims: no rows of {claim['figure']} for: {claim['says']}")
-    held = [_holds(ratio / claim.get("times", 1), claim["expects"]) for ratio in ratios.values()]
-    word = "agrees" if all(held) else "agrees in part" if any(held) else "contradicts"
-    if word != "agrees" and not claim.get("why"):
+    times = claim.get("times", 1)
+    held = set()
+    for ends in ratios.values():
+        each = {_holds(ratio / times, claim["expects"]) for ratio in ends}
+        held.add(each.pop() if len(each) == 1 else None)
+    word = ("agrees" if held == {True} else "agrees in part" if True in held
+            else "contradicts" if False in held else "not told apart")
+    if word in ("agrees in part", "contradicts") and not claim.get("why"):
         raise SystemExit(f"claims: {claim['figure']} {word}, and nothing says why: {claim['says']}")
-    return Verdict(claim["says"], ratios, word, claim.get("why", ""))
+    used = [method for side in ("of", "to") for method in _names(claim[side])]
+    ours = _ratios(claim, rows, methods, ours=True) if any("ours" in methods[name] for name in used) else {}
+    best = " ".join(dict.fromkeys(claim[side]["best"] for side in ("of", "to") if "best" in claim[side]))
+    return Verdict(claim["says"], _middles(ratios), word, claim.get("why", ""), _middles(ours), best)
+
+
+def _middles(ratios):
+    return {place: middle for place, (_, middle, _) in ratios.items()}
+
+
+def _names(side):
+    named = side.get("method", [])
+    return named if isinstance(named, list) else [named]
 
 
 def printed():
@@ -164,7 +259,9 @@ def verdicts(rows):
     """The verdicts of all claims, by the figure; but for those of a figure's table that has no such rows yet."""
     found = {}
     with open(CLAIMS, "rb") as text:
-        for claim in tomllib.load(text)["claims"]:
-            if not claim.get("rows", "").endswith(".csv") or _ratios(claim, rows):
-                found.setdefault(claim["figure"], []).append(judged(claim, rows))
+        told = tomllib.load(text)
+    methods = told.get("methods", {})
+    for claim in told["claims"]:
+        if not claim.get("rows", "").endswith(".csv") or _ratios(claim, rows, methods):
+            found.setdefault(claim["figure"], []).append(judged(claim, rows, methods))
     return found

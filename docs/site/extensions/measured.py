@@ -241,8 +241,8 @@ class Verdicts(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(claims.CLAIMS)
-        words = ["agrees", "agrees in part", "contradicts"]
-        lines = ["| claims of | " + " | ".join(words) + " |", "| --- " * 4 + "|"]
+        words = ["agrees", "agrees in part", "contradicts", "not told apart"]
+        lines = ["| claims of | " + " | ".join(words) + " |", "| --- " * 5 + "|"]
         for paper in dict.fromkeys(name.split("/")[0] for name in verdicts()):
             found = [one.word for name, all_of in verdicts().items() for one in all_of
                      if name.split("/")[0] == paper]

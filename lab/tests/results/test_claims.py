@@ -69,8 +69,8 @@ def test_every_figure_has_a_verdict(rows):
 
 
 @pytest.mark.parametrize("expects, row, word", [
-    ("less", 0.5, "agrees"), ("less", 0.99, "contradicts"), ("less", 2, "contradicts"),
-    ("more", 2, "agrees"), ("more", 1.01, "contradicts"), ("more", 0.5, "contradicts"),
+    ("less", 0.5, "agrees"), ("less", 0.99, "not told apart"), ("less", 2, "contradicts"),
+    ("more", 2, "agrees"), ("more", 1.01, "not told apart"), ("more", 0.5, "contradicts"),
     ("alike", 1.2, "agrees"), ("alike", 0.7, "contradicts"), ("alike", 1.3, "contradicts"),
 ])
 def test_verdicts_follow_from_times(expects, row, word):
@@ -122,6 +122,44 @@ def test_many_are_told_by_their_ends():
             rows += [{**row, "workload_axes": {"keys": keys}} for row in more]
     assert claims.judged(claim("more", each=["keys"], why="Who knows."), rows).text() == (
         "1.00 to 4.00 (H200), 4.00 to 16.00 (H100): agrees in part. Who knows.")
+
+
+def test_a_claim_is_of_one_method():
+    """That it names, or it says why the best of several counts."""
+    rows = rows_of(row=1, column=2, packed=3)
+    several = claim("less", of={}, to={"layout": "packed"})
+    with pytest.raises(SystemExit, match="`of` is of several methods: .*row.*column.*packed"):
+        claims.judged(several, rows)
+    best = claims.judged({**several, "of": {"best": "of all layouts."}}, rows)
+    assert best.text() == "0.33 (H200): agrees. The best counts: of all layouts."
+    methods = {"R": {"layout": "row"}, "C": {"layout": "column"}}
+    one = claims.judged({**several, "of": {"method": "R"}}, rows, methods)
+    assert one.text() == "0.33 (H200): agrees."
+    each = claims.judged({**several, "of": {"method": ["R", "C"]}}, rows, methods)
+    assert each.text() == "0.33 (H200, R), 0.67 (H200, C): agrees."
+    with_itself = {"of": {"method": ["R", "C"]}, "to": {"method": ["R", "C"]}, "why": "As is."}
+    both = claims.judged({**several, **with_itself}, rows, methods)
+    assert both.text() == "1.00 (H200, R), 1.00 (H200, C): not told apart. As is."
+
+
+def test_ours_stands_beside_and_does_not_count():
+    methods = {"R": {"layout": "row", "ours": "our R"}, "our R": {"layout": "packed"}}
+    of_paper = claim("less", of={"method": "R"}, why="Who knows.")
+    assert claims.judged(of_paper, rows_of(row=3, column=2, packed=1), methods).text() == (
+        "1.50 (H200): contradicts. Ours: 0.50 (H200). Who knows.")
+    assert claims.judged(of_paper, rows_of(row=3, column=2), methods).text() == "1.50 (H200): contradicts. Who knows."
+
+
+def test_the_newest_commit_counts():
+    """And where it measured a workload twice, both values do."""
+    old, new = rows_of(row=1, column=2), rows_of(row=4, column=2)
+    for rows, commit in ((old, "a"), (new, "b")):
+        for row in rows:
+            row["commit"] = commit
+    assert claims.judged(claim("more"), old + new).text() == "2.00 (H200): agrees."
+    again = [{**new[0], "lookup_ms": 1.5}]
+    found = claims.judged(claim("more", why="Who knows."), old + new + again)
+    assert found.text() == "0.75 (H200): not told apart. Who knows."
 
 
 def test_claims_of_a_printed_table_wait_for_it(tmp_path, monkeypatch):
