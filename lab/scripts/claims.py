@@ -7,8 +7,8 @@ latter may be of `beside`. The ratio of a `quantity` [lookup_ms], a field or a s
 if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`; or, in its place, so many `times` [1].
 `ms_per_lookup` is for batches that differ, `bytes_per_rate` is what an index takes for each lookup per second.
 
-A side is one method: a structure with its options, and `method` names one of those above the claims; of a list of them
-each is judged. A side whose rows are of several methods is refused, unless it says `best` and why the best one counts.
+A side is one workload and one method: a structure with its options, and `method` names one of those above the claims;
+of a list of them each is judged. A side whose rows are of several methods is refused, unless it says `best` and why the best one counts.
 A method that has one of `ours` is judged by itself; what ours takes instead stands beside it.
 
 Rows of the newest commit count. Where it measured a workload several times and these differ by more than what the
@@ -143,13 +143,19 @@ class _Values:
     def add(self, row, value):
         """A row that is not older than those before it."""
         workloads = self.by_method.setdefault(_method_of(row), {})
-        axes = tuple(sorted((name, str(axis)) for name, axis in row["workload_axes"].items()))
+        # Tables that are older than an axis lack it.
+        axes = tuple(sorted((name, str(axis)) for name, axis in row["workload_axes"].items() if axis != 0))
         if axes not in workloads or workloads[axes][0] != row.get("commit"):
             workloads[axes] = row.get("commit"), []
         workloads[axes][1].append(value)
 
+    def several(self):
+        """What the rows differ in that are of one method; empty if nothing."""
+        axes = [dict(workload) for workloads in self.by_method.values() if len(workloads) > 1 for workload in workloads]
+        return sorted({name for one in axes for name in one if len({other.get(name) for other in axes}) > 1})
+
     def ends(self):
-        """The least and the largest value of the workload that took least."""
+        """The least and the largest value of the method that took least."""
         return min(((min(values), max(values)) for workloads in self.by_method.values()
                     for _, values in workloads.values()), key=lambda ends: ends[0])
 
@@ -164,6 +170,8 @@ def _sides(claim, methods, ours):
         found[side] = {}
         for name in named if several else [named]:
             is_swapped = ours and "ours" in methods[name]
+            if ours and several and not is_swapped:
+                continue
             method = methods[methods[name]["ours"] if is_swapped else name]
             own = {field: value for field, value in method.items() if field != "ours"}
             found[side][name if several and not is_swapped else ""] = {**own, **where}
@@ -201,6 +209,9 @@ def _ratios(claim, rows, methods, ours=False):
                     several = "; ".join(f"{structure} {dict(options)}" for structure, options in one.by_method)
                     raise SystemExit(
                         f"claims: {claim['figure']}: {claim['says']} `{side}` is of several methods: {several}")
+                if one.several():
+                    raise SystemExit(
+                        f"claims: {claim['figure']}: {claim['says']} `{side}` is of several: {', '.join(one.several())}")
             (low, high), (to_low, to_high) = values.ends(), to_values.ends()
             place = card, ", ".join(dict.fromkeys(filter(None, (each, name, to_name))))
             ratios[place] = low / to_high, low / to_low, high / to_low

@@ -142,6 +142,14 @@ def test_a_claim_is_of_one_method():
     assert both.text() == "1.00 (H200, R), 1.00 (H200, C): not told apart. As is."
 
 
+def test_a_claim_is_of_one_workload():
+    rows = [*rows_of(row=1, column=2), *rows_of(row=1, column=3)]
+    for row in rows[2:]:
+        row["workload_axes"] = {"keys": 8, "probe_order": "sorted"}
+    with pytest.raises(SystemExit, match="is of several: probe_order"):
+        claims.judged(claim("less"), rows)
+
+
 def test_ours_stands_beside_and_does_not_count():
     methods = {"R": {"layout": "row", "ours": "our R"}, "our R": {"layout": "packed"}}
     of_paper = claim("less", of={"method": "R"}, why="Who knows.")
