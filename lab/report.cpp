@@ -8,7 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "raydex/bench/commit.hpp"  // generated at build time
+#include "lab/commit.hpp"  // generated at build time
 
 namespace raydex::bench {
 namespace {

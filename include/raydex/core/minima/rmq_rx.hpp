@@ -45,9 +45,7 @@ struct rmq_ray_scene {
   static constexpr ray_hits hits = ray_hits::closest;  ///< the first triangle that a ray meets
   static constexpr unsigned most_levels = 13;          ///< with the smallest blocks
   static constexpr unsigned chunk_bits = 5;  ///< 2 to this power elements are a chunk of a block
-  static constexpr unsigned least_block_bits = 5;           ///< blocks have 32 elements
-  static constexpr unsigned most_block_bits = 12;           ///< or up to 4096
-  static constexpr unsigned part_bits = 22;                 ///< elements of a part
+  static constexpr unsigned part_bits = 22;  ///< elements of a part
   static constexpr std::uint64_t none = ~std::uint64_t{0};  ///< no position
 
   cells values;                                    ///< the array
