@@ -420,20 +420,25 @@ def cell_of_peer(spec, where):
 def table(spec, rows):
     """A table of Markdown as tables.toml describes it."""
     axis, values = next(iter(spec["columns"].items()))
-    lines = [f"| {spec.get('title', '')} | " + " | ".join(values) + " |",
-             "| --- |" + " --- |" * len(values)]
+    heads = [spec.get("heads", {}).get(each, each) for each in values]
+    lines = [f"| {spec.get('title', '')} | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(values)]
     for line in spec["rows"]:
         if "text" in line:
             cells = line["text"]
         else:
             whole = {**spec, **line}
             if "file" in whole:
-                cells = [cell_of_peer(whole, {**line["where"], axis: each}) for each in values]
+                shared = spec.get("where", {}) if "file" in spec else {}
+                cells = ["" if each in line.get("without", []) else
+                         cell_of_peer(whole, {**shared, **line["where"], axis: each}) for each in values]
             else:
                 where = {**spec.get("where", {}), **line.get("where", {})}
                 cells = [cell(rows, whole, {**where, axis: each}) for each in values]
             if not any(cells):
                 raise SystemExit(f"results: no row of docs/results is {line}")
+        if spec.get("best") == "least":
+            least = min(float(each) for each in cells if each)
+            cells = [f"**{each}**" if each and float(each) == least else each for each in cells]
         lines.append(f"| {line['name']} | " + " | ".join(cells) + " |")
     return "\n".join(line.replace("|  |", "| |").replace("|  |", "| |") for line in lines)
 

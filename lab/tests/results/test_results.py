@@ -130,6 +130,12 @@ def test_cells_are_of_what_peers_printed(tmp_path, monkeypatch):
     spec["rows"][0]["where"] = {"peer": "b"}
     with pytest.raises(SystemExit):
         results.table(spec, [])
+    spec["rows"][0]["without"] = ["2^11"]
+    assert results.table({**spec, "heads": {"2^11": "more"}}, []) == (
+        "|  | 2^10 | more |\n| --- | --- | --- |\n| there | 1 | |".replace("|  |", "| |"))
+    of_peers = {**spec, "columns": {"peer": ["a", "b"]}, "where": {"keys": 1024}, "best": "least",
+                "rows": [{"name": "the least", "where": {}}]}
+    assert results.table(of_peers, []).endswith("| the least | 2.5 | **1** |")
     spec = {**spec, "columns": {"keys": ["2^10"]}, "rows": [{"name": "any", "where": {}}]}
     with pytest.raises(SystemExit):
         results.table(spec, [])
