@@ -66,10 +66,10 @@ struct cgrx_options {
 /// *Cost*: build: the sort of `sorted_array`, and a triangle a bucket, up to three with
 /// `mapping=bits`. A point or range: the rays, one with `mapping=fit`; log2 of the bucket size
 /// steps; the scan of its matches. *Memory*: resident: key bytes + row-id bytes per entry, with
-/// `layout=aligned` twice the larger of the two; and about 112 bytes per triangle on `optix`. With
-/// `node`, key bytes + row-id bytes for each entry that nodes have room for, and 16 or 32 bytes a
-/// node. Builds, edits and rebuilds with other layouts than `column` hold columns besides.
-/// *Stream*: the build synchronises; queries do not.
+/// `layout=aligned` twice the larger of the two; and about 112 bytes per triangle on `optix`
+/// without RT cores. With `node`, key bytes + row-id bytes for each entry that nodes have room for,
+/// and 16 or 32 bytes a node. Builds, edits and rebuilds with other layouts than `column` hold
+/// columns besides. *Stream*: the build synchronises; queries do not.
 ///
 /// *Edits*: the sort of the batch, and then without `node` one pass over all entries, which are
 /// merged with it into a column beside the old one; with `node` a pass over the nodes that it is

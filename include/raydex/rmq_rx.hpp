@@ -33,11 +33,11 @@ struct rmq_rx_options {
 /// *Cost*: build: about 2 ln(block) reads a value on random arrays, on any array at most
 /// 128 + block / 16; and what the engine does with the triangles. A range: at each of
 /// log(n) / log(block) levels a ray for either end that is within a block; 3 rays up to block^2
-/// values. *Memory*: large: about 112 bytes a value on `optix`, and 130 on `cpu`; on `optix` the
-/// build holds 36 bytes and the engine's scratch for each of up to 2^22 triangles besides. Any
-/// number of values for which there is memory: triangles are divided into parts of 2^22. *Stream*:
-/// the build synchronises only to compact; queries do not. `minimum` takes 8 bytes of scratch a
-/// range, for up to 2^26 ranges. Throws `optix_error` if the driver fails.
+/// values. *Memory*: large: about 112 bytes a value on `optix` without RT cores, and 130 on `cpu`;
+/// on `optix` the build holds 36 bytes and the engine's scratch for each of up to 2^22 triangles
+/// besides. Any number of values for which there is memory: triangles are divided into parts of
+/// 2^22. *Stream*: the build synchronises only to compact; queries do not. `minimum` takes 8 bytes
+/// of scratch a range, for up to 2^26 ranges. Throws `optix_error` if the driver fails.
 RAYDEX_EXPORT std::unique_ptr<rmq> build_rmq_rx(backend where, const context& on,
                                                 const column& values,
                                                 const rmq_rx_options& options = {});

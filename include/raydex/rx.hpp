@@ -126,11 +126,11 @@ struct rx_options {
 /// `hits=any`, all of them; 16 at most, beyond which it is searched; then the scan of its matches.
 /// *Memory*: resident: key bytes + row-id bytes per entry, a row id per distinct key where keys
 /// repeat, and what the engine builds: per primitive about 112 bytes for triangles and 76 for boxes
-/// on `optix`. *Stream*: the build synchronises, since the sizes of compacted structures and of the
-/// distinct keys are known on the device first. With `inverse` on or `auto` the index keeps no
-/// scene: each batch builds one, of the size above, out of its context, and synchronises; it pays
-/// where an index serves few batches, as in a join. Ranges have no inverse: their scene is built
-/// over the keys.
+/// on `optix` without RT cores; with them the driver decides, which was not measured. *Stream*: the
+/// build synchronises, since the sizes of compacted structures and of the distinct keys are known
+/// on the device first. With `inverse` on or `auto` the index keeps no scene: each batch builds
+/// one, of the size above, out of its context, and synchronises; it pays where an index serves few
+/// batches, as in a join. Ranges have no inverse: their scene is built over the keys.
 ///
 /// With `primitives=rows` it is the index of the RX paper: a primitive stands for a row, the index
 /// keeps no keys but in its scene, and `first`, `contains`, `count` and `sum` are gathered from all
