@@ -23,13 +23,59 @@ namespace raydex::io {
 
 namespace {
 
+// The names of the columns of a .bed, which has none.
+constexpr std::string_view bed_names[] = {"chrom",   "start",      "end",        "name",
+                                          "score",   "strand",     "thickStart", "thickEnd",
+                                          "itemRgb", "blockCount", "blockSizes", "blockStarts"};
+
+std::string bed_name(std::size_t column) {
+  return column < std::size(bed_names) ? std::string(bed_names[column])
+                                       : fmt::format("{}", column + 1);
+}
+
 // What is wanted of a file, and what it has.
 struct table {
   const std::string& name;
   std::span<const csv_column> wanted;
+  table_format format;
   std::vector<std::string> columns = {};    // of the file
   std::vector<std::size_t> positions = {};  // among them of those wanted
+
+  bool is_of_genomes() const { return format == table_format::bed || format == table_format::vcf; }
+  char separator() const { return format == table_format::csv ? ',' : '\t'; }
+  // Of genomes none is wanted, and the byte in its place is in no text.
+  char quote() const { return is_of_genomes() ? '\0' : '"'; }
+  bool is_comment(std::string_view first_field, bool in_names) const;
+  void find_columns();
 };
+
+bool table::is_comment(std::string_view first_field, bool in_names) const {
+  const auto is = [&](std::string_view word) {
+    return first_field.starts_with(word) &&
+           (first_field.size() == word.size() || first_field[word.size()] == ' ');
+  };
+  if (format == table_format::vcf) return in_names && first_field.starts_with("##");
+  return format == table_format::bed &&
+         (first_field.starts_with('#') || is("track") || is("browser"));
+}
+
+void table::find_columns() {
+  for (const csv_column& one : wanted) {
+    const auto matches = std::ranges::count(columns, one.name);
+    if (matches == 0) {
+      throw invalid_argument(
+          fmt::format("{}: no column {}; there are {}{}", name, in_quotes(one.name),
+                      printable(fmt::format("{}", fmt::join(columns, ", ")), 300),
+                      suggestion(one.name, columns)));
+    }
+    if (matches > 1) {
+      throw invalid_argument(
+          fmt::format("{}: {} columns are called {}", name, matches, in_quotes(one.name)));
+    }
+    positions.push_back(
+        static_cast<std::size_t>(std::ranges::find(columns, one.name) - columns.begin()));
+  }
+}
 
 // Takes some successive rows of a file.
 class row_reader {
@@ -40,6 +86,8 @@ class row_reader {
       cells_.emplace_back(source.name, column);
     if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
       throw std::bad_alloc();
+    csv_set_delim(&parser_, static_cast<unsigned char>(source.separator()));
+    csv_set_quote(&parser_, static_cast<unsigned char>(source.quote()));
   }
   row_reader(const row_reader&) = delete;
   row_reader& operator=(const row_reader&) = delete;
@@ -99,13 +147,32 @@ class row_reader {
   }
 
   void end_field(std::string_view text) {
-    if (in_names_) {
-      source_.columns.emplace_back(text);
-    } else {
+    if (fields_ == 0) in_comment_ = source_.is_comment(text, in_names_);
+    if (!in_comment_ && in_names_) {
+      source_.columns.push_back(name_of(text));
+    } else if (!in_comment_) {
       for (std::size_t i = 0; i < cells_.size(); ++i)
-        if (source_.positions[i] == fields_) cells_[i].add(text, line_);
+        if (source_.positions[i] == fields_) cells_[i].add(cell_of(text, i), line_);
     }
     ++fields_;
+  }
+
+  // What the column of this field is called, in the row that says it.
+  std::string name_of(std::string_view text) const {
+    if (source_.format == table_format::bed) return bed_name(fields_);
+    if (source_.format != table_format::vcf || fields_ != 0) return std::string(text);
+    if (!text.starts_with('#')) {
+      throw invalid_argument(fmt::format(
+          "{}: line {}: the header of a .vcf is missing, a line that begins with #CHROM",
+          source_.name, line_));
+    }
+    return std::string(text.substr(1));
+  }
+
+  std::string_view cell_of(std::string_view text, std::size_t wanted) const {
+    const bool is_missing = source_.is_of_genomes() && text == "." &&
+                            source_.wanted[wanted].texts != csv_texts::verbatim;
+    return is_missing ? std::string_view() : text;
   }
 
   void end_row() {
@@ -113,8 +180,10 @@ class row_reader {
       if (in_names_ || source_.columns.size() != 1) return;
       end_field({});
     }
-    if (in_names_) {
-      find_columns();
+    if (in_comment_) {
+      in_comment_ = false;
+    } else if (in_names_) {
+      source_.find_columns();
       in_names_ = false;
     } else if (fields_ != source_.columns.size()) {
       throw invalid_argument(fmt::format("{}: line {}: {} fields, but there are {} columns",
@@ -124,37 +193,21 @@ class row_reader {
     row_begin_ = line_ + 1;
   }
 
-  void find_columns() {
-    for (const csv_column& wanted : source_.wanted) {
-      const auto matches = std::ranges::count(source_.columns, wanted.name);
-      if (matches == 0) {
-        throw invalid_argument(
-            fmt::format("{}: no column {}; there are {}{}", source_.name, in_quotes(wanted.name),
-                        printable(fmt::format("{}", fmt::join(source_.columns, ", ")), 300),
-                        suggestion(wanted.name, source_.columns)));
-      }
-      if (matches > 1) {
-        throw invalid_argument(fmt::format("{}: {} columns are called {}", source_.name, matches,
-                                           in_quotes(wanted.name)));
-      }
-      source_.positions.push_back(static_cast<std::size_t>(
-          std::ranges::find(source_.columns, wanted.name) - source_.columns.begin()));
-    }
-  }
-
   [[noreturn]] void fail_to_parse() {
     rethrow();
     if (csv_error(&parser_) != CSV_EPARSE) throw std::bad_alloc();
-    throw invalid_argument(
-        fmt::format("{}: line {}: a quote that does not end, or stands inside a field; the row "
-                    "begins at line {}",
-                    source_.name, line_, row_begin_));
+    const std::string_view what = source_.is_of_genomes()
+                                      ? "a NUL byte"
+                                      : "a quote that does not end, or stands inside a field";
+    throw invalid_argument(fmt::format("{}: line {}: {}; the row begins at line {}", source_.name,
+                                       line_, what, row_begin_));
   }
 
   table& source_;
   csv_parser parser_{};
   std::vector<csv_cells> cells_;
   bool in_names_;
+  bool in_comment_ = false;
   std::size_t fields_ = 0;       // complete ones of this row
   int last_end_ = 0;             // what ended the last line, if nothing came since
   std::uint64_t line_ = 0;       // of the file, from 1
@@ -166,11 +219,9 @@ class row_reader {
 bool read_lines(std::istream& stream, row_reader& reader, const std::string& name,
                 bool names_only) {
   std::string text;
-  for (bool first = true; read_line(stream, name, text); first = false) {
+  while (read_line(stream, name, text)) {
     if (!stream.eof()) text.push_back('\n');
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    const bool marked = first && text.starts_with(byte_order_mark);
-    reader.parse(std::string_view(text).substr(marked ? byte_order_mark.size() : 0));
+    reader.parse(text);
     if (names_only && reader.has_names()) return true;
   }
   reader.finish();
@@ -178,9 +229,9 @@ bool read_lines(std::istream& stream, row_reader& reader, const std::string& nam
 }
 
 // Behind the first end of a line outside quotes from a place on, which may be in quotes.
-std::size_t row_end(std::string_view text, std::size_t from, bool in_quotes) {
+std::size_t row_end(std::string_view text, std::size_t from, bool in_quotes, char quote) {
   for (std::size_t at = from; at < text.size(); ++at) {
-    if (text[at] == '"') in_quotes = !in_quotes;
+    if (text[at] == quote) in_quotes = !in_quotes;
     if (text[at] == '\n' && !in_quotes) return at + 1;
   }
   return text.npos;
@@ -188,22 +239,23 @@ std::size_t row_end(std::string_view text, std::size_t from, bool in_quotes) {
 
 // Divides a text that begins with a row into parts of whole rows: where they end. What follows the
 // last one is no whole row.
-std::vector<std::size_t> divide(std::string_view text, std::size_t part_size) {
+std::vector<std::size_t> divide(std::string_view text, std::size_t part_size, char quote) {
   const std::size_t count = (text.size() + part_size - 1) / part_size;
   std::vector<std::uint8_t> odd_quotes(count);
   tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-    odd_quotes[i] = std::ranges::count(text.substr(i * part_size, part_size), '"') % 2 != 0;
+    odd_quotes[i] = std::ranges::count(text.substr(i * part_size, part_size), quote) % 2 != 0;
   });
   std::vector<std::size_t> ends;
   bool in_quotes = false;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t end = row_end(text.substr(0, (i + 1) * part_size), i * part_size, in_quotes);
+    const std::size_t end =
+        row_end(text.substr(0, (i + 1) * part_size), i * part_size, in_quotes, quote);
     if (i != 0 && end != text.npos) ends.push_back(end);
     in_quotes ^= odd_quotes[i] != 0;
   }
   // The last part goes to the end of the last row.
   std::size_t last = ends.empty() ? 0 : ends.back();
-  for (std::size_t end = last; end != text.npos; end = row_end(text, end, false))
+  for (std::size_t end = last; end != text.npos; end = row_end(text, end, false, quote))
     last = end;
   if (last != 0 && (ends.empty() || last != ends.back())) ends.push_back(last);
   return ends;
@@ -247,7 +299,7 @@ std::vector<host_key_part> read_rows(std::istream& stream, table& source, std::s
     text.resize(left + std::max(block, left));
     more = read_bytes(stream, source.name, text.data() + left, text.size() - left);
     text.resize(left + static_cast<std::size_t>(stream.gcount()));
-    std::vector<std::size_t> ends = divide(text, part_size);
+    std::vector<std::size_t> ends = divide(text, part_size, source.quote());
     if (!more) ends.push_back(text.size());
     read_parts(source, text, ends, columns);
     if (!ends.empty()) text.erase(0, ends.back());
@@ -255,8 +307,44 @@ std::vector<host_key_part> read_rows(std::istream& stream, table& source, std::s
   return join(columns);
 }
 
+// Goes to where a file begins, behind a mark of the order of bytes.
+void go_to_begin(std::istream& stream, std::istream::pos_type begin, const std::string& name) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  char head[byte_order_mark.size()];
+  stream.clear();
+  stream.seekg(begin);
+  if (read_bytes(stream, name, head, sizeof head) &&
+      std::string_view(head, sizeof head) == byte_order_mark)
+    return;
+  stream.clear();
+  stream.seekg(begin);
+}
+
+// Finds what the columns are called; returns whether the stream had more. Of a .bed its first row
+// says how many there are, and is still to be read.
+bool read_names(std::istream& stream, std::istream::pos_type begin, table& source) {
+  row_reader names(source);
+  const bool names_only = true;
+  go_to_begin(stream, begin, source.name);
+  const bool more = read_lines(stream, names, source.name, names_only);
+  if (source.format != table_format::bed) return more;
+  if (source.columns.empty()) {
+    for (const std::string_view each : bed_names)
+      source.columns.emplace_back(each);
+    source.find_columns();
+  }
+  go_to_begin(stream, begin, source.name);
+  return true;
+}
+
 // Reads a file line by line.
-std::vector<host_key_part> read_line_by_line(std::istream& stream, table source) {
+std::vector<host_key_part> read_line_by_line(std::istream& stream, std::istream::pos_type begin,
+                                             table source) {
+  if (source.format == table_format::bed) {
+    read_names(stream, begin, source);
+  } else {
+    go_to_begin(stream, begin, source.name);
+  }
   row_reader reader(source);
   const bool names_only = false;
   read_lines(stream, reader, source.name, names_only);
@@ -270,24 +358,21 @@ std::vector<host_key_part> read_line_by_line(std::istream& stream, table source)
 }  // namespace
 
 std::vector<host_key_part> read_csv(std::istream& stream, const std::string& name,
-                                    std::span<const csv_column> columns, std::size_t part_size) {
-  table source{name, columns};
+                                    std::span<const csv_column> columns, table_format format,
+                                    std::size_t part_size) {
+  table source{name, columns, format};
   const std::istream::pos_type begin = stream.tellg();
   try {
-    row_reader names(source);
-    const bool names_only = true;
-    if (read_lines(stream, names, name, names_only)) return read_rows(stream, source, part_size);
+    if (read_names(stream, begin, source)) return read_rows(stream, source, part_size);
   } catch (const invalid_argument&) {
     // What is wrong, and in which line, is found below.
   }
-  stream.clear();
-  stream.seekg(begin);
-  return read_line_by_line(stream, {name, columns});
+  return read_line_by_line(stream, begin, {name, columns, format});
 }
 
 std::vector<host_key_part> read_csv(const std::string& path, std::span<const csv_column> columns) {
   input_file file = open_input(path);
-  return read_csv(file.stream, path, columns);
+  return read_csv(file.stream, path, columns, table_format_of(path));
 }
 
 }  // namespace raydex::io

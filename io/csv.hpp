@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of CSV files: comma-separated, the first row holds the names, quotes as in RFC 4180.
+// Columns of CSV files: comma-separated, the first row holds the names, quotes as in RFC 4180; and
+// of others that are separated by tabs.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "io/host_column.hpp"
+#include "io/table_format.hpp"
 
 namespace raydex::io {
 
@@ -34,18 +36,27 @@ struct csv_column {
 // that is empty, NA, N/A, null or NULL, quoted or not, is missing. Beside the file's columns,
 // memory for some 64 MB of the file is taken, more where a row is as long.
 //
+// A .tsv is the same with tabs. In a .bed and a .vcf, separated by tabs as well, a quote is a
+// character like others, and a field that is a dot is missing. A .bed has no names: they are those
+// of the format (chrom, start, end, name, score, strand and so on), behind the twelfth column 13,
+// 14 and so on; lines that begin with #, track or browser are passed over. A .vcf has its names
+// behind the lines that begin with ##, in a line that begins with #CHROM, which names CHROM.
+//
 // Without a given type, a column is int64 if all its present fields are integers, double if they
 // are numbers, int64 that counts nanoseconds if they are times, and bytes, as wide as its longest
 // field, or strings, if none is a number. A column without any field is int64.
 // Floats are rounded to the nearest, which may be infinity or 0; whole numbers beside them are not:
 // one that no double is is refused. Of a given type of integers 5.0 is
 // 5. Throws `invalid_argument` with one line that names the file and, if it can, the line.
+//
+// The name of the file says which of these it is.
 std::vector<host_key_part> read_csv(const std::string& path, std::span<const csv_column> columns);
 
 // The same from a stream, which can go back to where it is; messages call it `name`. Cores share
 // the work in parts of some bytes.
 std::vector<host_key_part> read_csv(std::istream& stream, const std::string& name,
                                     std::span<const csv_column> columns,
+                                    table_format format = table_format::csv,
                                     std::size_t part_size = std::size_t{1} << 20);
 
 }  // namespace raydex::io

@@ -126,10 +126,17 @@ std::uint64_t csv_cells::number_cell(std::string_view text, std::uint64_t line) 
   return to_cell(value);
 }
 
+std::string too_long(std::size_t bytes, std::size_t most) {
+  constexpr std::size_t widest_key = 8;
+  return fmt::format(
+      "has {} bytes, more than {}{}", bytes, most,
+      most < widest_key ? "" : "; raydex join takes longer texts, of keys that must be equal");
+}
+
 std::uint64_t csv_cells::text_cell(std::string_view text, std::uint64_t line,
                                    std::size_t width) const {
   if (text.size() > width) {
-    fail({line, std::string(text)}, fmt::format("has {} bytes, more than {}", text.size(), width));
+    fail({line, std::string(text)}, too_long(text.size(), width));
   }
   std::uint64_t cell = 0;
   std::memcpy(&cell, text.data(), text.size());

@@ -14,6 +14,9 @@
 
 namespace raydex::io {
 
+// What is wrong with a text of more bytes than its column has room for.
+std::string too_long(std::size_t bytes, std::size_t most);
+
 // Takes the fields of some successive rows one by one, and finds their type on the way if none is
 // given. A cell takes 8 bytes until `join`, whatever its type, and a missing one twice that; texts
 // that may become strings are held beside.

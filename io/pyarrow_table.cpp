@@ -20,6 +20,7 @@
 #include <system_error>
 #include <utility>
 
+#include "io/csv_cells.hpp"
 #include "io/dtype.hpp"
 #include "io/input_file.hpp"
 #include "io/pyarrow_table_text.hpp"
@@ -192,7 +193,7 @@ class column_reader {
       } else if (ends_in_nul) {
         fail(i, text, "ends in a NUL byte, which is not told from padding");
       } else if (text.size() > most()) {
-        fail(i, text, fmt::format("has {} bytes, more than {}", text.size(), most()));
+        fail(i, text, too_long(text.size(), most()));
       }
       longest = std::max(longest, text.size());
     }
@@ -226,10 +227,10 @@ std::vector<host_key_part> read_by_pyarrow(const std::string& path,
                                            std::span<const csv_column> columns) {
   static_cast<void>(open_input(path));  // says what keeps it from being read
   const nameless_file file;
-  if (table_format_of(path) == table_format::compressed_csv) {
-    fill(file, path, {});
+  if (const table_format format = table_format_of(path); format != table_format::arrow) {
+    fill(file, path, {});  // decompressed
     std::ifstream stream = file.read();
-    return read_csv(stream, path, columns);
+    return read_csv(stream, path, columns, format);
   }
   fill(file, path, columns);
   std::ifstream stream = file.read();

@@ -76,8 +76,9 @@ void check_is_array(const std::string& name) {
   const std::string path = name.substr(0, name.find(':'));
   if (path.size() < name.size() && !fs::exists(name, absent) && fs::exists(path, absent)) {
     throw invalid_argument(
-        fmt::format("{}: columns are named of tables, whose names end in .csv, .csv.gz, .parquet, "
-                    ".arrow or .feather; of an .npy file, which is one array, give the path alone",
+        fmt::format("{}: columns are named of tables, whose names end in .csv, .tsv, .bed, .vcf, "
+                    ".csv.gz, .parquet, .arrow or .feather; of an .npy file, which is one array, "
+                    "give the path alone",
                     name));
   }
 }
@@ -217,9 +218,10 @@ void column_reading::read() {
     std::vector<csv_column> columns;
     for (const table_column& one : wanted)
       columns.push_back(one.column);
-    std::vector<host_key_part> read = table_format_of(path) == table_format::csv
-                                          ? read_csv(path, columns)
-                                          : read_by_pyarrow(path, columns);
+    const bool is_by_pyarrow =
+        table_format_of(path) == table_format::arrow || !compression_of(path).empty();
+    std::vector<host_key_part> read =
+        is_by_pyarrow ? read_by_pyarrow(path, columns) : read_csv(path, columns);
     for (std::size_t i = 0; i < read.size(); ++i)
       std::visit([&](auto* to) { give(std::move(read[i]), *to); }, wanted[i].to);
   }

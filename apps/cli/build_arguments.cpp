@@ -82,15 +82,15 @@ void add_build_options(CLI::App& command, build_arguments& arguments, const char
 void explain(CLI::App& command, const char* text) {
   constexpr const char* columns =
       "Columns are .npy arrays of uint32, uint64, int32, int64, float, double or bytes1..bytes8,\n"
-      "or columns of tables: file.csv:column, file.parquet:column (also .arrow, .feather and "
-      ".ipc)\n"
-      "and file.csv.gz:column (also .bz2, .zst, .lz4 and .br). A type may follow:\n"
-      "file.csv:column:int64 (also i8 or <i8). Ranges are two columns, file.csv:lower,upper, or "
-      "an\n"
-      "n x 2 array. All tables but .csv are read by pyarrow, of the Python that RAYDEX_PYTHON\n"
-      "names, or of python3. Empty fields, NA, N/A, null and NULL of CSV are missing, and so are\n"
-      "nulls. Dates and times, as 2024-03-01 and 2024-03-01T12:30:05.25+01:00, become nanoseconds\n"
-      "since 1970, in int64.";
+      "or columns of tables: file.csv:column, file.parquet:column (also .arrow, .feather and\n"
+      ".ipc) and file.csv.gz:column (also .bz2, .zst, .lz4 and .br). For .csv it may be .tsv,\n"
+      ".bed with columns chrom, start, end, name, score, strand and so on, or .vcf with those of\n"
+      "the line #CHROM. A type may follow: file.csv:column:int64 (also i8 or <i8). Ranges are two\n"
+      "columns, file.csv:lower,upper, or an n x 2 array. What is compressed, Parquet and Arrow\n"
+      "are read by pyarrow, of the Python that RAYDEX_PYTHON names, or of python3. Empty fields,\n"
+      "NA, N/A, null and NULL of texts are missing, in .bed and .vcf a dot, and so are nulls.\n"
+      "Dates and times, as 2024-03-01 and 2024-03-01T12:30:05.25+01:00, become nanoseconds since\n"
+      "1970, in int64.";
   command.footer(fmt::format("{}\n\n{}\n\n{}", columns, text, io::output_rules));
 }
 

@@ -71,7 +71,7 @@ wanted_column find_column(const join_request& request, std::string name) {
 std::string title_of(const wanted_column& column, int level) {
   const std::string path = io::path_of(column.name);
   std::filesystem::path stem_path = std::filesystem::path(path).stem();
-  if (io::table_format_of(path) == io::table_format::compressed_csv) stem_path = stem_path.stem();
+  if (!io::compression_of(path).empty()) stem_path = stem_path.stem();
   const std::string stem = stem_path.string();
   std::string own = io::names_column(column.name) ? io::column_of(column.name) : stem;
   const char* const table = column.of_build ? "build" : "probe";

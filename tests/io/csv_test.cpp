@@ -2,6 +2,8 @@
 // CSV columns: types found and given, missing values, and bad files, refused in one line.
 #include "io/csv.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -274,14 +276,98 @@ TEST(Csv, FloatsAreRounded) {
             (doubles{INFINITY, 0.5}));
 }
 
+// The same of a text in another format.
+host_key_part read_text(table_format format, const std::string& text, const char* column,
+                        csv_texts texts = csv_texts::any_length) {
+  std::istringstream stream(text);
+  return std::move(
+      read_csv(stream, "t", std::array{csv_column{column, std::nullopt, texts}}, format).front());
+}
+
+ints numbers_of(table_format format, const std::string& text, const char* column) {
+  return cells<std::int64_t>(std::get<host_column>(read_text(format, text, column)));
+}
+
+TEST(Csv, Tabs) {
+  const std::string text =
+      "\xef\xbb\xbf"
+      "a\tb c\td\n1\t\"x\ty\"\t\n\n2\tNA\t \n";
+  EXPECT_EQ(numbers_of(table_format::tsv, text, "a"), (ints{1, 2}));
+  const host_column texts = std::get<host_column>(read_text(table_format::tsv, text, "b c"));
+  EXPECT_EQ(validity(texts), "10");
+  EXPECT_EQ(std::memcmp(texts.cells.get(), "x\ty", 3), 0);
+  EXPECT_EQ(validity(std::get<host_column>(read_text(table_format::tsv, text, "d"))), "00");
+  expect_error([&] { read_text(table_format::tsv, "a,b\n1,2\n", "a"); },
+               "t: no column 'a'; there are a,b");
+}
+
+TEST(Csv, Bed) {
+  const std::string text =
+      "browser position chr7\ntrack name=\"pairs of\" useScore=1\n#chrom\tstart\n"
+      "chr7\t5\t8\ta \"b\t0\t+\r\n\n# in between\nchr22\t9\t11\t.\t.\t.\n";
+  EXPECT_EQ(numbers_of(table_format::bed, text, "start"), (ints{5, 9}));
+  EXPECT_EQ(numbers_of(table_format::bed, text, "end"), (ints{8, 11}));
+  const host_column score = std::get<host_column>(read_text(table_format::bed, text, "score"));
+  EXPECT_EQ(validity(score), "10");
+  EXPECT_EQ(score.format, format_of<std::int64_t>);
+  EXPECT_EQ(strings_of(read_text(table_format::bed, text, "chrom", csv_texts::strings)),
+            (std::vector<std::string>{"chr7", "chr22"}));
+  EXPECT_EQ(strings_of(read_text(table_format::bed, text, "name", csv_texts::verbatim)),
+            (std::vector<std::string>{"a \"b", "."}));
+  expect_error([&] { read_text(table_format::bed, text, "thickStart"); },
+               "t: no column 'thickStart'; there are chrom, start, end, name, score, strand");
+  expect_error([&] { read_text(table_format::bed, "c\t1\t2\nc\t1\n", "start"); },
+               "t: line 2: 2 fields, but there are 3 columns");
+  expect_error([&] { read_text(table_format::bed, std::string("c\t1\0\t2\n", 7), "start"); },
+               "t: line 1: a NUL byte; the row begins at line 1");
+  // One line without an end, further columns, and nothing but comments.
+  EXPECT_EQ(numbers_of(table_format::bed,
+                       "\xef\xbb\xbf"
+                       "c\t1\t2",
+                       "start"),
+            ints{1});
+  const std::string wide = "c\t1\t2\tn\t0\t+\t1\t2\t0\t1\t1\t0\t77\n";
+  EXPECT_EQ(numbers_of(table_format::bed, wide, "13"), ints{77});
+  EXPECT_EQ(numbers_of(table_format::bed, wide, "blockStarts"), ints{0});
+  for (const char* none : {"", "# nothing\n", "track\n\n"})
+    EXPECT_EQ(numbers_of(table_format::bed, none, "start"), ints{}) << none;
+}
+
+TEST(Csv, Vcf) {
+  const std::string text =
+      "##fileformat=VCFv4.3\n##INFO=<ID=DP,Description=\"depth\tin all\">\n"
+      "#CHROM\tPOS\tID\tQUAL\tINFO\nchr1\t10\trs1\t.\tDP=3;S=\"x\nchr2\t20\t.\t7.5\t.\n";
+  EXPECT_EQ(numbers_of(table_format::vcf, text, "POS"), (ints{10, 20}));
+  EXPECT_EQ(validity(std::get<host_column>(read_text(table_format::vcf, text, "QUAL"))), "01");
+  EXPECT_EQ(strings_of(read_text(table_format::vcf, text, "INFO", csv_texts::verbatim)),
+            (std::vector<std::string>{"DP=3;S=\"x", "."}));
+  EXPECT_EQ(strings_of(read_text(table_format::vcf, text, "CHROM", csv_texts::strings)),
+            (std::vector<std::string>{"chr1", "chr2"}));
+  expect_error([&] { read_text(table_format::vcf, "##fileformat=VCFv4.3\nchr1\t1\n", "POS"); },
+               "t: line 2: the header of a .vcf is missing, a line that begins with #CHROM");
+  expect_error([&] { read_text(table_format::vcf, "##fileformat=VCFv4.3\n", "POS"); },
+               "t: it is empty");
+}
+
+// The columns a, b and c of a random table, as a format calls them.
+std::array<std::string, 3> names_in(table_format format) {
+  if (format == table_format::bed) return {"chrom", "start", "end"};
+  return {format == table_format::vcf ? "#CHROM" : "a", "b", "c"};
+}
+
 // Text of random rows, with quoted line ends, missing fields and blank lines.
-std::string random_table(std::mt19937_64& random, const std::vector<std::string>& fields) {
-  std::string text = "a,b,c\n";
+std::string random_table(std::mt19937_64& random, const std::vector<std::string>& fields,
+                         table_format format) {
+  const char separator = format == table_format::csv ? ',' : '\t';
+  const std::array<std::string, 3> names = names_in(format);
+  std::string text = "##\n";
+  if (format != table_format::vcf && format != table_format::bed) text.clear();
+  if (format != table_format::bed) text += fmt::format("{}\n", fmt::join(names, {&separator, 1}));
   const std::size_t rows = random() % 60;
   for (std::size_t row = 0; row < rows; ++row) {
-    if (random() % 10 == 0) text += "\n";
+    if (random() % 10 == 0) text += format == table_format::bed ? "#\n" : "\n";
     for (int column = 0; column < 3; ++column)
-      text += fields[random() % fields.size()] + (column == 2 ? "\n" : ",");
+      text += fields[random() % fields.size()] + (column == 2 ? '\n' : separator);
   }
   if (random() % 2 == 0 && rows != 0) text.pop_back();
   return text;
@@ -289,11 +375,11 @@ std::string random_table(std::mt19937_64& random, const std::vector<std::string>
 
 // What reading finds: the cells of all columns, or what is wrong.
 std::string outcome(const std::array<csv_column, 2>& wanted, const std::string& text,
-                    std::size_t part_size) {
+                    std::size_t part_size, table_format format = table_format::csv) {
   std::istringstream stream(text);
   std::string found;
   try {
-    for (const host_key_part& part : read_csv(stream, "t.csv", wanted, part_size)) {
+    for (const host_key_part& part : read_csv(stream, "t.csv", wanted, format, part_size)) {
       if (const auto* const column = std::get_if<host_column>(&part)) {
         found += to_string(column->format) + ":" + validity(*column) + ":";
         found.append(reinterpret_cast<const char*>(column->cells.get()),
@@ -318,16 +404,20 @@ TEST(Csv, PartsDoNotShow) {
   const std::vector<std::string> texts{"x", "\"a\nb\"", "\"\"\"\"", "\"q,\r\n\"", "long text"};
   std::vector<std::string> bad = floats;
   bad.insert(bad.end(), {"text", "\"open", "x\"y", "9999999999999999999", "1,2"});
-  const std::array<csv_column, 2> with_short{{{"b", std::nullopt}, {"c", key_format::bytes(8)}}};
-  const std::array<csv_column, 2> with_strings{
-      {{"b", std::nullopt, csv_texts::any_length}, {"c", std::nullopt, csv_texts::verbatim}}};
+  using enum table_format;
   for (int i = 0; i < 200; ++i) {
+    const table_format format = std::array{csv, csv, tsv, bed, vcf}[random() % 5];
+    const auto [a, b, c] = names_in(format);
+    const std::array<csv_column, 2> with_short{{{b, std::nullopt}, {c, key_format::bytes(8)}}};
+    const std::array<csv_column, 2> with_strings{
+        {{b, std::nullopt, csv_texts::any_length}, {c, std::nullopt, csv_texts::verbatim}}};
     for (const auto& fields : {numbers, floats, texts, bad}) {
-      const std::string text = random_table(random, fields);
+      const std::string text = random_table(random, fields, format);
       for (const auto& wanted : {with_short, with_strings}) {
-        const std::string expected = outcome(wanted, text, std::size_t{1} << 20);
+        const std::string expected = outcome(wanted, text, std::size_t{1} << 20, format);
         for (const std::size_t part_size : {1U, 2U, 7U, 40U})
-          ASSERT_EQ(outcome(wanted, text, part_size), expected) << part_size << "\n" << text;
+          ASSERT_EQ(outcome(wanted, text, part_size, format), expected) << part_size << "\n"
+                                                                        << text;
       }
     }
   }
@@ -367,7 +457,8 @@ TEST(Csv, FieldsThatDoNotFitTheirType) {
   expect_error([] { read("a\nx\n", "f8"); }, "'x'", "not of type double");
   expect_error([] { read("a\n1\n9223372036854775808\n2\n"); }, "line 3: '9223372036854775808'",
                "out of the range of int64", "t.csv:a:uint64");
-  expect_error([] { read("a\nabcdefghi\n"); }, "line 2: 'abcdefghi'", "9 bytes, more than 8");
+  expect_error([] { read("a\nabcdefghi\n"); }, "line 2: 'abcdefghi'",
+               "9 bytes, more than 8; raydex join takes longer texts");
   expect_error([] { read("a\nabcd\n", "S3"); }, "'abcd'", "4 bytes, more than 3");
   expect_error([] { read("a\n" + std::string(1000, 'x') + "\n"); }, "xxx...");
 }

@@ -3,6 +3,7 @@
 
 import datetime
 import decimal
+import gzip
 import os
 import random as draws
 import secrets
@@ -18,7 +19,7 @@ for module in ["csv", "compute", "feather", "parquet"]:
     pytest.importorskip(f"pyarrow.{module}")
 
 PROGRAM = os.path.join(os.path.dirname(raydex.__file__), "bin", "raydex")
-ENDINGS = ["csv", "csv.gz", "csv.bz2", "csv.zst", "csv.lz4", "parquet", "arrow", "feather", "ipc"]
+ENDINGS = ["csv", "tsv", "tsv.zst", "csv.gz", "csv.bz2", "csv.zst", "csv.lz4", "parquet", "arrow", "feather", "ipc"]
 TEXTS = ["{:02}, of many", 'no "{}"', " a{}", "a{}\t", "line {}\nof text"]
 SHARE = int(os.environ.get("RAYDEX_TEST_SHARE", "1/1").removeprefix("1/"))
 SEED = int(os.environ.get("RAYDEX_TEST_SEED", secrets.randbits(30)))
@@ -36,7 +37,8 @@ def write(table, path):
         pa.feather.write_feather(table, path)
     else:
         with pa.output_stream(path, compression="detect") as stream:
-            pa.csv.write_csv(table, stream)
+            separator = "\t" if ".tsv" in path else ","
+            pa.csv.write_csv(table, stream, pa.csv.WriteOptions(delimiter=separator))
     return path
 
 
@@ -108,6 +110,63 @@ def test_formats(random, ending):
     if ending == "parquet":
         least = load("rmq", values=f"{name}:float", ranges=f"{name}:row,row", result="min")
         assert least.tolist() == values
+
+
+def write_text(path, text):
+    """A file of a text; one that is compressed has two parts, as bgzip makes them."""
+    content = text.encode()
+    if path.endswith(".gz"):
+        half = len(content) // 2
+        content = gzip.compress(content[:half]) + gzip.compress(content[half:])
+    with open(path, "wb") as file:
+        file.write(content)
+    return path
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_genomes(random, packed):
+    """Intervals of BED and places of VCF, against what DuckDB finds among the same."""
+    duckdb = pytest.importorskip("duckdb")
+
+    def bed(name, rows):
+        begin = random.integers(0, 500, rows)
+        chrom = [f"chr{one}" for one in random.integers(1, 4, rows)]
+        table = pa.table({
+            "chrom": chrom, "begin": begin, "finish": begin + random.integers(1, 30, rows),
+            "name": [f'{name} "{row}' for row in range(rows)],
+        })
+        lines = ["\t".join(map(str, line)) + "\t.\t+\n" for line in zip(*table.to_pydict().values())]
+        lines.insert(rows // 3, "# half of them\n")
+        path = write_text(f"{name}.bed{packed}", "track name=x\n#chrom\tstart\n" + "".join(lines))
+        return table, path
+
+    database = duckdb.connect()
+    (reads, read_file), (genes, gene_file) = bed("reads", 200), bed("genes", 90)
+    chrom = [f"chr{one}" for one in random.integers(1, 4, 150)]
+    places = pa.table({"chrom": chrom, "pos": random.integers(1, 520, 150)})
+    for name, table in (("reads", reads), ("genes", genes), ("places", places)):
+        database.register(name, table)
+    lines = [f"{chrom}\t{pos}\t.\tA\tG\n" for chrom, pos in zip(*places.to_pydict().values())]
+    vcf_file = write_text(f"calls.vcf{packed}", "##fileformat=VCFv4.3\n#CHROM\tPOS\tID\tREF\tALT\n" + "".join(lines))
+    build = {"build": f"{gene_file}:start", "build_upper": f"{gene_file}:end", "build_by": f"{gene_file}:chrom"}
+    found = load("join", kind="overlaps", closed="left", **build, probe=f"{read_file}:start",
+                 probe_upper=f"{read_file}:end", probe_by=f"{read_file}:chrom")
+    numbered = "(select *, row_number() over () - 1 as row from {})"
+    on_reads = f"{numbered.format('reads')} p join {numbered.format('genes')} b on p.chrom = b.chrom"
+    expected = database.sql(f"select p.row, b.row from {on_reads} and p.begin < b.finish and b.begin < p.finish")
+    assert sorted(map(tuple, found.tolist())) == sorted(expected.fetchall()) and len(found) > 50
+    found = load("join", kind="contains", closed="right", **build, probe=f"{vcf_file}:POS",
+                 probe_by=f"{vcf_file}:CHROM")
+    on_places = f"{numbered.format('places')} p join {numbered.format('genes')} b on p.chrom = b.chrom"
+    expected = database.sql(f"select p.row, b.row from {on_places} and b.begin <= p.pos - 1 and p.pos - 1 < b.finish")
+    assert sorted(map(tuple, found.tolist())) == sorted(expected.fetchall()) and len(found) > 50
+    done = run("join", kind="inner", build=f"{gene_file}:chrom", probe=f"{vcf_file}:CHROM", out="o.csv",
+               columns=f"{vcf_file}:ID,POS,{gene_file}:name,score")
+    assert (done.returncode, done.stderr) == (0, "")
+    with open("o.csv") as file:
+        assert file.readline() == "ID,POS,name,score\n"
+        first = file.readline()
+    assert first.startswith(".,") and '""' in first and first.endswith(",.\n")
 
 
 @pytest.mark.parametrize("keys", ["number", "short", "text", "day", "time", "float", "text,day", "number,float,short"])
