@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "io/quoted.hpp"
@@ -49,6 +50,11 @@ std::string nearest(std::string_view word, std::span<const std::string> known) {
   constexpr std::size_t longest = 64;
   if (word.size() > longest) return {};
   const std::string meant = lower(word);
+  // What it is called elsewhere is spelt unlike the word that is meant.
+  constexpr std::pair<std::string_view, std::string_view> others[] = {{"gpu", "cuda"},
+                                                                      {"outer", "full"}};
+  for (const auto& [other, own] : others)
+    if (meant == other && std::ranges::find(known, own) != known.end()) return std::string(own);
   std::size_t fewest = (word.size() + 2) / 3 + 1;
   std::string found;
   for (const std::string& one : known) {

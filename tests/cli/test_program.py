@@ -130,6 +130,8 @@ def test_full_standard_output(program, words):
         ("structures pivot_teee", "did you mean 'pivot_tree'?"),
         ("completion basj", "did you mean 'bash'?"),
         ("tune --quick --backend cudda", "did you mean 'cuda'?"),
+        ("tune --quick --backend gpu", "did you mean 'cuda'?"),
+        ("join --build b.npy --probe p.npy --kind outer --out o.npy", "did you mean 'full'?"),
         ("advise --keys-count 5 --key unit32", "did you mean 'uint32'?"),
         ("bench --structure sorted_array,pivot_teee", "did you mean 'pivot_tree'?"),
         ("bench --structure sorted_array --option layuot=row", "did you mean 'layout'?"),
