@@ -58,6 +58,14 @@ class Frames:
             frame[name] = column
         return frame
 
+    def with_words(self, frame: Any, name: str, codes: npt.NDArray[np.int8], words: Sequence[str]) -> Any:
+        """The frame with a column more, last, of a few words, each by its number."""
+        return frame.assign(**{name: self.library.Categorical.from_codes(codes, words)})
+
+    def merge_error(self, message: str) -> InvalidArgument:
+        """The error of keys that a merge should not have."""
+        return _merge_error_of_pandas()(message)
+
     def joined(self, column: Any, other: Any) -> Any:
         """The cells of both, one after the other, in a type for those of both; of times in the zone of the first."""
         zones = [getattr(one.dtype, "tz", None) for one in (column, other)]
@@ -131,6 +139,13 @@ class Frames:
         return (_divided(codes, columns), len(values))
 
 
+@functools.cache
+def _merge_error_of_pandas() -> type[InvalidArgument]:
+    """What `except raydex.Error` takes, and `except pandas.errors.MergeError`."""
+    kinds = (InvalidArgument, PANDAS.library.errors.MergeError)
+    return type("MergeError", kinds, {"__module__": "raydex"})
+
+
 def _nan_as_missing(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
     missing = np.isnan(cells)
     return np.ma.MaskedArray(cells, missing) if missing.any() else cells
@@ -176,6 +191,13 @@ class PolarsFrames(Frames):
 
     def with_columns(self, frame: Any, columns: Mapping[Any, Any]) -> Any:
         return frame.with_columns(**columns)
+
+    def with_words(self, frame: Any, name: str, codes: npt.NDArray[np.int8], words: Sequence[str]) -> Any:
+        each = self.library.Series(name, words, self.library.Enum(words))
+        return frame.with_columns(each.gather(codes))
+
+    def merge_error(self, message: str) -> InvalidArgument:
+        return InvalidArgument(message)
 
     def joined(self, column: Any, other: Any) -> Any:
         polars, columns = self.library, [column.alias(""), other.alias("")]
@@ -262,6 +284,12 @@ class ArrowTables(Frames):
             frame = frame.set_column(frame.column_names.index(name), name, column)
         return frame
 
+    def with_words(self, frame: Any, name: str, codes: npt.NDArray[np.int8], words: Sequence[str]) -> Any:
+        return frame.append_column(name, self.library.DictionaryArray.from_arrays(codes, list(words)))
+
+    def merge_error(self, message: str) -> InvalidArgument:
+        return InvalidArgument(message)
+
     def joined(self, column: Any, other: Any) -> Any:
         arrow, columns = self.library, [column, other]
         if column.type != other.type:  # dictionaries and what is in them are not taken for one type, nor are zones
@@ -335,6 +363,16 @@ def check_labels(lower: Any, upper: Any) -> None:
         raise InvalidArgument(
             "upper: its index is not that of lower; give upper.reindex(lower.index), or upper.to_numpy() if rows "
             "belong together as they stand"
+        )
+
+
+def check_one_table(argument: str, columns: Iterable[Any]) -> None:
+    """Refuses Series of pandas for the columns of one table whose indexes differ, for the same reason."""
+    series = [one for one in columns if is_of("pandas", one, "Series")]
+    if not all(one.index.equals(series[0].index) for one in series[1:]):
+        raise InvalidArgument(
+            f"{argument}: the indexes of its Series differ; give columns of one frame, or x.to_numpy() if rows belong "
+            "together as they stand"
         )
 
 

@@ -10,13 +10,22 @@ import numpy as np
 
 from raydex._arguments import flag
 from raydex._asof_joins import join_asof
-from raydex._columns import look
-from raydex._errors import InvalidArgument
+from raydex._columns import Source, look
+from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import PANDAS, Frames
 from raydex._joined import JoinRows
 from raydex._joins import join
 from raydex._merged import Sides, check_kind, list_of, names_of
-from raydex.typing import ColumnNames, Direction, Distance, Frame, How, Suffixes
+from raydex.typing import ColumnNames, Direction, Distance, Frame, How, Suffixes, Validate
+
+_SOURCES = ("left_only", "right_only", "both")
+_LEFT_ONLY, _RIGHT_ONLY, _BOTH = range(3)
+# Whether each key is there once in left, and in right.
+_VALIDATED = {
+    "one_to_one": (True, True), "one_to_many": (True, False),
+    "many_to_one": (False, True), "many_to_many": (False, False),
+    "1:1": (True, True), "1:m": (True, False), "m:1": (False, True), "m:m": (False, False),
+}  # fmt: skip
 
 
 def _check_indexes(of: Frames) -> None:
@@ -43,6 +52,8 @@ def merge(
     right_index: bool = False,
     suffixes: Suffixes = ("_x", "_y"),
     *,
+    indicator: bool | str = False,
+    validate: Validate | None = None,
     missing_equal: bool | None = None,
 ) -> Frame:
     """Joins two data frames by equal keys, as `pandas.merge` does.
@@ -71,6 +82,12 @@ def merge(
         In place of `left_on` or `right_on`: the key is the index of a frame of pandas, all of its levels.
     suffixes
         Of names that both frames have, but for keys of one name, which are there once.
+    indicator
+        `True` adds a column `_merge`, or one of the name that is given, last: `left_only`, `right_only` or `both`, the
+        frames that have the row's key. Categories in pandas, an `Enum` in Polars, a dictionary in Arrow.
+    validate
+        Refuses keys that are there more than once: in both frames with `one_to_one` or `1:1`, in `left` with
+        `one_to_many` or `1:m`, in `right` with `many_to_one` or `m:1`. `many_to_many` or `m:m` refuses none.
     missing_equal
         Whether a missing key equals another one. By default as in the frames' own library: in pandas it does, in
         Polars and Arrow it matches nothing. In columns of floating numbers of pandas NaN is missing; else it is a
@@ -84,9 +101,16 @@ def merge(
         there once has the cells of `right` in these. Missing cells change types as in `pandas.merge`, which makes
         floating numbers of integers; in Polars and Arrow types do not change.
 
+    Raises
+    ------
+    InvalidArgument
+        For keys that `validate` refuses; of frames of pandas it is a `pandas.errors.MergeError`, too. For a column
+        that is not there, or names that are there twice.
+
     Cost
     ----
-    As of `join`, and a copy of the rows.
+    As of `join`, and a copy of the rows. `validate` joins each frame that it looks at with itself, without a row of
+    output.
 
     Notes
     -----
@@ -100,6 +124,7 @@ def merge(
     sides = Sides(left, right)
     indexes = flag("left_index", left_index), flag("right_index", right_index)
     names = _key_names(sides, on, left_on, right_on, indexes)
+    mark = _mark_of(sides, indicator)
     if missing_equal is None:
         missing_equal = sides.of is PANDAS
     pairs = [
@@ -110,6 +135,7 @@ def merge(
         ))
     ]  # fmt: skip
     lefts, rights = sides.looked_at(pairs)
+    _check_unique(sides, validate, (lefts, rights), missing_equal)
     if how == "right":
         found = join(lefts, rights, "left", missing_equal=missing_equal)
         rows = JoinRows(found.build, found.probe)
@@ -117,12 +143,58 @@ def merge(
         rows = join(rights, lefts, how, missing_equal=missing_equal)
     if not any(indexes):
         once = [name for name, other in zip(*names) if name == other]
-        return cast(Frame, sides.together(rows, once, suffixes))
+        return cast(Frame, _marked(sides.of, sides.together(rows, once, suffixes), how, rows, mark))
     equal: dict[str, dict[Any, tuple[Any, Any]]] = {
         side: {name: (column, other) for name, (_, column, _, other) in zip(named, pairs)}
         for side, named in zip(("left", "right"), names)
     }
-    return cast(Frame, _with_index(sides, how, sides.together(rows, [], suffixes, equal), rows, indexes, pairs))
+    found = _with_index(sides, how, sides.together(rows, [], suffixes, equal), rows, indexes, pairs)
+    return cast(Frame, _marked(sides.of, found, how, rows, mark))
+
+
+def _mark_of(sides: Sides, indicator: Any) -> str | None:
+    """What the column is called that says where a row is from; None without one."""
+    if not isinstance(indicator, (str, bool, np.bool_)):
+        raise InvalidType(f"indicator: {indicator!r} is neither True, False nor a name")
+    if not isinstance(indicator, str) and not indicator:
+        return None
+    mark = indicator if isinstance(indicator, str) else "_merge"
+    for side, frame in (("left", sides.left), ("right", sides.right)):
+        if mark in sides.of.names(frame):
+            raise InvalidArgument(f"indicator: {side} has a column {mark!r}; give another name")
+    return mark
+
+
+def _marked(of: Frames, found: Any, how: str, rows: JoinRows, mark: str | None) -> Any:
+    """The frame with the column of that name, if there is one."""
+    if mark is None:
+        return found
+    if rows.build is None:
+        sources = np.full(len(rows.probe), _BOTH if how == "semi" else _LEFT_ONLY)
+    else:
+        sources = np.where(rows.build < 0, _LEFT_ONLY, np.where(rows.probe < 0, _RIGHT_ONLY, _BOTH))
+    return of.with_words(found, mark, sources.astype(np.int8), _SOURCES)
+
+
+def _check_unique(
+    sides: Sides, validate: Any, keys: tuple[list[Source], list[Source]], missing_equal: bool
+) -> None:  # fmt: skip
+    """Refuses keys that are there more than once, if `validate` says so."""
+    if validate is None:
+        return
+    if validate not in list(_VALIDATED):
+        raise InvalidArgument(f"validate: {validate!r} is none of {', '.join(_VALIDATED)}")
+    for side, is_one, columns in zip(("left", "right"), _VALIDATED[validate], keys):
+        if not is_one:
+            continue
+        with join(columns, columns, "inner", missing_equal=missing_equal, lazy=True) as found:
+            counts = found.counts()
+        if (counts > 1).any():
+            row, times = int(np.argmax(counts > 1)), int(counts[np.argmax(counts > 1)])
+            raise sides.of.merge_error(
+                f"validate: keys are not unique in {side}, so this is no {validate} merge; "
+                f"that of row {row} is there {times} times"
+            )
 
 
 def _key_names(

@@ -118,6 +118,10 @@ Frame = TypeVar("Frame")
 """A data frame of pandas or Polars, or a table of pyarrow; merges of two give one."""
 ColumnNames = Union[Hashable, Sequence[Hashable], None]
 """A name of a column of a data frame, or a list of names."""
+Validate = Literal[
+    "one_to_one", "one_to_many", "many_to_one", "many_to_many", "1:1", "1:m", "m:1", "m:m",
+]  # fmt: skip
+"""How often a key may be in the left frame of a merge, and in the right one."""
 Suffixes = Sequence[Union[str, None]]
 """Two suffixes of names that two frames have."""
 DeviceLike = Union[DeviceName, int, _TorchDevice, None]

@@ -184,6 +184,117 @@ def test_columns_of_one_name():
     pd.testing.assert_frame_equal(raydex.merge(labels, labels, "outer", on=0), labels.merge(labels, "outer", on=0))
 
 
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer"])
+@pytest.mark.parametrize("kind", ["integers", "floats", "texts", "categories"])
+def test_where_rows_are_from(random, kind, how):
+    left, right = frame_of(random, kind, 40, "a"), frame_of(random, kind, 30, "b")
+    for words in ({"on": ["key", "place"]}, {"left_on": "a", "right_index": True},
+                  {"left_index": True, "right_on": "b"}, {"left_index": True, "right_index": True}):
+        for indicator in (True, "where from"):
+            name = "_merge" if indicator is True else indicator
+            found = raydex.merge(left, right, how, indicator=indicator, **words)
+            if how == "outer" and "on" not in words:
+                rows = found["a at"].notna() + 2 * found["b at"].notna()
+                assert found[name].tolist() == [["left_only", "right_only", "both"][one - 1] for one in rows]
+            else:
+                expected = by_pandas(left, right, how, indicator=indicator, **words)
+                if "on" not in words:
+                    order = ["a", "b"]
+                    found, expected = (one.sort_values(order) for one in (found, expected))
+                pd.testing.assert_series_equal(found[name], expected[name])
+            assert found.columns[-1] == name
+
+
+def test_where_rows_are_from_in_other_libraries():
+    left, right = pl.DataFrame({"k": [1, 2, 3], "a": [1, 2, 3]}), pl.DataFrame({"k": [3, 4, 1], "b": [1, 2, 3]})
+    expected = {
+        "inner": ["both"] * 2, "left": ["both", "left_only", "both"], "semi": ["both"] * 2, "anti": ["left_only"],
+        "full": ["both", "left_only", "both", "right_only"], "right": ["both", "right_only", "both"],
+    }
+    for how, words in expected.items():
+        found = raydex.merge(left, right, how, indicator=True)
+        assert found["_merge"].to_list() == words
+        assert found["_merge"].dtype == pl.Enum(["left_only", "right_only", "both"])
+        table = raydex.merge(left.to_arrow(), right.to_arrow(), how, indicator="of")
+        assert table.column_names[-1] == "of" and table["of"].to_pylist() == words
+        frame = raydex.merge(left.to_pandas(), right.to_pandas(), how, indicator=True)
+        assert frame["_merge"].tolist() == words and frame["_merge"].cat.categories.tolist() == [
+            "left_only", "right_only", "both"]
+    empty = left.clear()
+    for one in (empty, empty.to_arrow(), empty.to_pandas()):
+        for how in expected:
+            assert len(raydex.merge(one, one, how, on="k", indicator=True)) == 0
+
+
+VALIDATED = ("one_to_one", "one_to_many", "many_to_one", "many_to_many", "1:1", "1:m", "m:1", "m:m")
+
+
+@pytest.mark.parametrize("validate", VALIDATED)
+def test_how_often_keys_are_there(random, validate):
+    """As in pandas, of keys that are missing, too; of columns, of several, and of an index."""
+    refused = 0
+    for _ in range(25):
+        rows = random.integers(0, 7, 2)
+        sides = [
+            pd.DataFrame({"key": random.choice([*range(9), NAN], size, replace=random.random() < 0.3),
+                          "more": random.integers(0, 2, size)}, index=random.integers(0, 40, size))
+            for size in rows
+        ]
+        for words in ({"on": "key"}, {"on": ["key", "more"]}, {"left_index": True, "right_index": True},
+                      {"left_on": "more", "right_index": True}):
+            how = random.choice(["inner", "left", "right", "outer"])
+            try:
+                expected = by_pandas(*sides, how, validate=validate, **words)
+            except pd.errors.MergeError:
+                refused += 1
+                with pytest.raises(pd.errors.MergeError, match="keys are not unique in (left|right)") as error:
+                    raydex.merge(*sides, how, validate=validate, **words)
+                assert isinstance(error.value, raydex.InvalidArgument)
+                continue
+            assert len(raydex.merge(*sides, how, validate=validate, **words)) == len(expected)
+    assert (refused > 0) == (validate not in ("many_to_many", "m:m"))
+
+
+@pytest.mark.parametrize("missing_equal", [False, True])
+@pytest.mark.parametrize("validate", ["1:1", "1:m", "m:1", "m:m"])
+def test_how_often_keys_are_there_in_polars(random, validate, missing_equal):
+    refused = 0
+    for _ in range(40):
+        left, right = (
+            pl.DataFrame({"k": random.choice(9, size, replace=False), "row": np.arange(size)}).with_columns(
+                pl.when(pl.col("k") < random.integers(0, 4)).then(None).otherwise(pl.col("k")).alias("k"))
+            for size in random.integers(0, 6, 2)
+        )
+        if random.random() < 0.4:
+            right = pl.concat([right, right[:1]])
+        try:
+            expected = left.join(right, on="k", how="left", validate=validate, nulls_equal=missing_equal)
+        except pl.exceptions.ComputeError:
+            refused += 1
+            for one, other in ((left, right), (left.to_arrow(), right.to_arrow())):
+                with pytest.raises(ValueError, match=f"so this is no {validate} merge; that of row"):
+                    raydex.merge(one, other, "left", on="k", validate=validate, missing_equal=missing_equal)
+            continue
+        found = raydex.merge(left, right, "left", on="k", validate=validate, missing_equal=missing_equal)
+        assert len(found) == len(expected)
+    assert refused > 0 or validate in ("1:m", "m:m")
+
+
+def test_words_of_a_merge_that_are_refused():
+    frame = pd.DataFrame({"k": [1, 1], "_merge": [0, 0]})
+    for words, said in [
+        ({"validate": "1-1"}, "validate: '1-1' is none of one_to_one"),
+        ({"validate": ["1:1"]}, "validate: .* is none of"),
+        ({"indicator": 3}, "indicator: 3 is neither True, False nor a name"),
+        ({"indicator": True}, "indicator: left has a column '_merge'; give another name"),
+        ({"indicator": "k"}, "indicator: left has a column 'k'"),
+    ]:
+        with pytest.raises(raydex.InvalidArgument, match=said):
+            raydex.merge(frame, frame, on="k", **words)
+    with pytest.raises(raydex.Error, match="not unique in right, so this is no m:1 merge; that of row 0 is there 2 t"):
+        raydex.merge(frame, frame, on="k", validate="m:1", suffixes=("", "_r"))
+
+
 def test_refusals():
     frame = pd.DataFrame({"k": [1], "v": [1]})
     for words, error in (
