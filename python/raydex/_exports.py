@@ -21,6 +21,11 @@ def _pyarrow() -> Any:
     return importlib.import_module("pyarrow")
 
 
+def rows_on_host(name: str, rows: Any, results: str) -> npt.NDArray[np.int64]:
+    """Rows in host memory."""
+    return _rows_of(name, rows, results)[0]
+
+
 def _rows_of(name: str, rows: Any, results: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Rows in host memory, and which are none: those that are -1, or missing."""
     source = look(name, rows)

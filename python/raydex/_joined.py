@@ -6,16 +6,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._array_libraries import ArrayLibrary
 from raydex._columns import Source
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._exports import pairs_to_arrow, pairs_to_frame, take
+from raydex._exports import pairs_to_arrow, pairs_to_frame, rows_on_host, take
 from raydex._frames import PANDAS, POLARS
 from raydex._held import Held
 from raydex._html import columns, facts
@@ -24,14 +25,54 @@ from raydex._index import Index
 _BITS = {"int64": 64, "int32": 32}
 
 
-class JoinRows(NamedTuple):
-    """The rows of a join, which gather the rows of the two tables; int64, or int32 if asked."""
+class JoinRows:
+    """The rows of a join, which gather the rows of the two tables; int64, or int32 if asked.
+
+        >>> import polars, raydex
+        >>> found = raydex.join([5, 7, 5], [7, 5])
+        >>> probe, build = found
+        >>> build
+        array([1, 0, 2])
+        >>> polars.DataFrame(found).columns
+        ['probe', 'build']
+
+    It is a table to what takes Arrow's streams (`polars.DataFrame`, `pyarrow.table`, `pandas.DataFrame.from_arrow`,
+    DuckDB), with null for -1, and to NumPy an array with a line a row. `pandas.DataFrame` takes it as such an array,
+    without names; `to_pandas` has them."""
+
+    __slots__ = ("probe", "build")
+    __match_args__ = ("probe", "build")
+    __module__ = "raydex"
 
     probe: Any
     """A probe row for each row of the join, -1 where a right or full join has none."""
     build: Any
     """Its build row, -1 where a left or full join has none; None for semi and anti joins. As an index -1 is the
     last row: `take` gives missing cells there."""
+
+    def __init__(self, probe: Any, build: Any) -> None:
+        self.probe, self.build = probe, build
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.probe, self.build))
+
+    def __getitem__(self, at: Any) -> Any:
+        return (self.probe, self.build)[at]
+
+    def __len__(self) -> int:
+        return 2
+
+    def __repr__(self) -> str:
+        return f"JoinRows(probe={self.probe!r}, build={self.build!r})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("copy: the rows of both sides lie apart")
+        sides = [rows_on_host("rows", one, "arrays of NumPy") for one in self if one is not None]
+        return np.asarray(np.stack(sides, axis=1), dtype)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
         sides = {"probe": self.probe} if self.build is None else {"probe": self.probe, "build": self.build}

@@ -3,6 +3,7 @@
 there."""
 
 import gc
+import pickle
 import tracemalloc
 import weakref
 
@@ -211,3 +212,38 @@ def test_threads_ask_while_one_closes(random):
                 assert "join: it is closed" in str(error)
 
         run([ask, ask, found.close])
+
+
+@pytest.mark.parametrize("how", ["inner", "full", "semi"])
+def test_rows_as_a_table(how):
+    """What takes tables takes the rows of a join: a line a row, and not a line a side."""
+    found = raydex.join([5, 7, 8, 5], [7, 5, 9], how)
+    probe, build = found
+    assert probe is found.probe is found[0] and build is found.build is found[1] and len(found) == 2
+    sides = [one.tolist() for one in found if one is not None]
+    names = ["probe", "build"][: len(sides)]
+    lines = [tuple(line) for line in zip(*sides)]
+    assert np.array(found).tolist() == [list(line) for line in lines] and np.array(found).dtype == np.int64
+    assert np.asarray(found, "int32").dtype == np.int32
+    with pytest.raises(ValueError, match="copy: the rows of both sides lie apart"):
+        found.__array__(copy=False)
+    pd = pytest.importorskip("pandas")
+    assert list(pd.DataFrame(found).itertuples(index=False, name=None)) == lines
+    assert pd.DataFrame(found, columns=names).columns.tolist() == names
+    assert pickle.loads(pickle.dumps(found)).probe.tolist() == sides[0]
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    missing = [tuple(None if row < 0 else row for row in line) for line in lines]
+    assert pl.DataFrame(found).columns == names and pl.DataFrame(found).rows() == missing
+    table = pa.table(found)
+    assert table.column_names == names and list(zip(*table.to_pydict().values())) == missing
+    assert repr(found).startswith("JoinRows(probe=array([")
+    if hasattr(pd.DataFrame, "from_arrow"):
+        assert pd.DataFrame.from_arrow(found).columns.tolist() == names
+
+
+def test_rows_of_a_join_in_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    pairs = raydex.join([5, 7], [7, 5, 9], "left")
+    assert len(pairs) == 2
+    assert duckdb.sql("select probe, build from pairs order by probe").fetchall() == [(0, 1), (1, 0), (2, None)]

@@ -94,9 +94,10 @@ def test_first_matches(random):
     build, probe = table(random, 80), table(random, 40)
     for asked in (ends(probe), probe["w"]):
         for how in ("inner", "left"):
-            whole = pd.DataFrame(raydex.join_intervals(ends(build), asked, how)._asdict())
+            names = ["probe", "build"]
+            whole = pd.DataFrame(raydex.join_intervals(ends(build), asked, how), columns=names)
             first = raydex.join_intervals(ends(build), asked, how, matches="first")
-            assert pd.DataFrame(first._asdict()).equals(whole.drop_duplicates("probe", ignore_index=True))
+            assert pd.DataFrame(first, columns=names).equals(whole.drop_duplicates("probe", ignore_index=True))
     with pytest.raises(raydex.InvalidArgument, match="matches: 'any'"):
         raydex.join_intervals(ends(build), ends(probe), matches="any")
 
