@@ -62,7 +62,8 @@ def __getattr__(name: str) -> ModuleType:
     """Modules that are imported when they are first named."""
     if name in ("dask", "genomics", "sharded"):
         return importlib.import_module(f"raydex.{name}")
-    raise AttributeError(f"module 'raydex' has no attribute {name!r}")
+    hint = ": indexes live in memory alone; save columns, and build anew" if name in ("load", "save") else ""
+    raise AttributeError(f"module 'raydex' has no attribute {name!r}{hint}")
 
 
 __all__ = [

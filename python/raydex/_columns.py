@@ -146,6 +146,8 @@ def look(argument: str, x: Any) -> Source:
     try:
         array = np.asarray(memoryview(x))
     except (TypeError, ValueError, NotImplementedError):
+        if is_of("polars", x, "LazyFrame"):
+            raise InvalidType(f"{argument}: a polars.LazyFrame is no column; give x.collect()") from None
         raise InvalidType(
             f"{argument}: a {type(x).__module__}.{type(x).__qualname__} is no column; give a NumPy array, "
             "an Arrow column, a list, or what has __dlpack__, __cuda_array_interface__ or "

@@ -83,8 +83,9 @@ def parse_device(device: Any) -> tuple[str, int | None]:
         return ("cuda", number)
     name, colon, ordinal = str(device).partition(":")
     if name not in ("cpu", "cuda", "optix") or (colon and not ordinal.isdecimal()):
+        meant = "; a GPU is 'cuda' here" if name.lower() == "gpu" else ""
         raise InvalidArgument(
-            f"device: {device!r} is none; give 'cpu', 'cuda', 'cuda:0', 'optix' or 'optix:0'"
+            f"device: {device!r} is none; give 'cpu', 'cuda', 'cuda:0', 'optix' or 'optix:0'{meant}"
         )
     return (name, int(ordinal) if ordinal and name != "cpu" else None)
 

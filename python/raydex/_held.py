@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, ClassVar, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
 
 from raydex import _cuda
 from raydex._array_libraries import ArrayLibrary
@@ -23,6 +24,7 @@ class Held:
     reference free it, after all streams that worked with it."""
 
     _called: ClassVar[str]  # in messages
+    _instead: ClassVar[Mapping[str, str]] = {}  # of what it is asked for and has not
 
     def __init__(self, native: Any, device: Device, kept: Any, stream: int) -> None:
         self._native = native
@@ -31,6 +33,16 @@ class Held:
         self._streams = _streams_in_use[id(self)] = {stream: kept}  # all that worked with it, and what keeps them
         self._closed = False
         self._changes = threading.RLock()  # joins over an index must not meet an edit, or its end
+
+    if not TYPE_CHECKING:  # which would take any name for one that is there
+
+        def __getattr__(self, name: str) -> Any:
+            said = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in ("save", "dump", "to_file"):
+                raise AttributeError(f"{said}: it lives in memory alone; save its columns, and build it again")
+            if name in self._instead:
+                raise AttributeError(f"{said}; {self._instead[name]}")
+            raise AttributeError(said, name=name, obj=self)
 
     def close(self) -> None:
         """Frees its memory now. Later calls raise `raydex.InvalidArgument`."""

@@ -15,10 +15,11 @@ from raydex._array_libraries import HOST, bare_library, is_of
 from raydex._arrow import HostCells, Table, is_arrow, take_arrow
 from raydex._columns import Column, Source, column_of, dtype_of, key_of, look, on_gpu, read_as, same_device, takes
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
+from raydex._frames import check_one_table
 from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts
-from raydex._times import Order, Time, are_compared, common, in_one_unit
+from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit
 from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowType, StreamLike, StructureName, Unpack
 
 _KINDS = get_args(How)
@@ -35,8 +36,10 @@ def key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
         x = {name: x[name] for name in x.columns}
     if isinstance(x, Mapping):
         names = _distinct(argument, list(x))
+        check_one_table(argument, x.values())
         return (names, [look(f"{argument}[{name!r}]", one) for name, one in x.items()])
     if isinstance(x, (list, tuple)) and x and not any(map(_lists.is_value, x)):
+        check_one_table(argument, x)
         return (None, [look(f"{argument}[{i}]", one) for i, one in enumerate(x)])
     x = on_gpu(x)
     is_column = any(is_of(*one) for one in (("pandas", x, "Series"), ("pandas", x, "Index"), ("polars", x, "Series")))
@@ -105,8 +108,10 @@ def common_key(build: Source, probe: Source, stream: int) -> Key:
     if _are_whole(build, probe) and left != right:  # of two widths, so that none equals one of the other
         return Key(None)
     if left.dtype is None or right.dtype is None or left.unit or right.unit:
+        are_texts = Key(None) in (left, right) and (left.time or right.time) is not None
+        hint = f"; {OF_TIMES} of the texts" if are_texts else ""
         raise InvalidType(
-            f"{probe.argument}: it is of {right}, but {build.argument} of {left}; these are not compared"
+            f"{probe.argument}: it is of {right}, but {build.argument} of {left}; these are not compared{hint}"
         )
     own, other = dtype_of(build, stream), dtype_of(probe, stream)
     if converts(own, right.dtype):
@@ -280,7 +285,9 @@ def join(
     Returns
     -------
     JoinRows, or Joined if lazy
-        `probe` and `build`, in the order of the probe rows; see `Index` for their library.
+        `probe` and `build`, in the order of the probe rows; see `Index` for their library. Rows are places from 0
+        on, also of Series, whose indexes play no part: `frame.iloc[found.build]` has them, or `merge` in their place.
+        The columns of one side are of one table: Series with different indexes are refused.
 
     Raises
     ------

@@ -76,6 +76,10 @@ class Rmq(Held):
 
     __module__ = "raydex"
     _called = "rmq"
+    _instead = dict.fromkeys(
+        ("nsmallest", "nlargest", "topk"),
+        "of each range it has the smallest or largest value alone: min, argmin, max, argmax",
+    )
 
     def __init__(
         self, native: _raydex.Rmq, extremes: tuple[str, ...], device: Device, values: Column, kept: Any, stream: int

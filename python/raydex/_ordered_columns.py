@@ -12,10 +12,11 @@ from raydex._array_libraries import HOST
 from raydex._arrow import DeviceCells, HostCells
 from raydex._columns import Column, Source, and_validity, column_of, host_cells, look, same_device
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._frames import check_one_table
 from raydex._joined import Call
 from raydex._joins import Together, both_keys, pair_columns, together
 from raydex._keys import Key
-from raydex._times import distance_in, is_span, shifted, whole
+from raydex._times import OF_TIMES, distance_in, is_span, shifted, whole
 from raydex.typing import Direction, MissingEnd
 
 DIRECTIONS = get_args(Direction)
@@ -121,7 +122,8 @@ def in_one_order(sources: list[Source], stream: int) -> Together:
     found = together(sources, stream)
     if found.key.dtype is None:
         raise InvalidType(
-            f"{sources[0].argument}: strings of any length have no order here; give ones of up to 8 bytes"
+            f"{sources[0].argument}: strings of any length have no order here; give ones of up to 8 bytes, or "
+            f"{OF_TIMES} if they are such"
         )
     return found
 
@@ -143,6 +145,7 @@ def is_pair(x: Any) -> bool:
 def pair_of(argument: str, x: Any, words: tuple[str, str]) -> list[Source]:
     if not is_pair(x):
         raise InvalidArgument(f"{argument}: give a pair of columns, ({', '.join(words)})")
+    check_one_table(argument, x)
     return [look(f"{argument}[{at}]", one) for at, one in enumerate(x)]
 
 

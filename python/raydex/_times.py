@@ -329,6 +329,9 @@ def is_span(distance: Any) -> bool:
     return isinstance(_plain_distance(distance), (datetime.timedelta, np.timedelta64))
 
 
+OF_TIMES = "make times by pandas.to_datetime(x), or x.str.to_datetime() of Polars,"
+"""What helps if texts are times."""
+
 _SPAN = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-zµμ]+)\s*")
 _UNITS = {
     word: unit

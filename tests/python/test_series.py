@@ -9,7 +9,7 @@ pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 
-CALLS = ("first", "count", "sum", "contains", "isin", "rank", "predecessor", "successor")
+CALLS = ("first", "count", "contains", "isin", "rank", "predecessor", "successor")
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -122,3 +122,23 @@ def test_ends_of_other_labels_are_refused():
     assert index.count(lower, upper.to_numpy()).tolist() == [3, 3]
     with pytest.raises(raydex.InvalidArgument, match="upper.reindex"):
         raydex.rmq(np.arange(60)).min(lower, upper)
+
+
+def test_columns_of_one_side_are_of_one_table():
+    """Rows of joins are places, whatever the index; columns that lie side by side have one index."""
+    a, b = pd.Series([1, 2, 3], index=[7, 8, 9]), pd.Series([3, 1], index=["x", "y"], name="other")
+    found = raydex.join(a, b)
+    assert (found.probe.tolist(), found.build.tolist()) == ([0, 1], [2, 0])
+    assert a.iloc[found.build].tolist() == b.iloc[found.probe].tolist()
+    moved = pd.Series([1, 2, 3], index=[9, 8, 7])
+    for call in (
+        lambda: raydex.join((a, moved), (b, b)),
+        lambda: raydex.join({"a": a, "b": moved}, {"a": b, "b": b}),
+        lambda: raydex.join_intervals((a, moved), b),
+        lambda: raydex.join_asof(a, b, by=([a, moved], [b, b])),
+        lambda: raydex.join_where((a, moved), (b, b), ("<", ">")),
+        lambda: raydex.join_nearest((a, moved), (b, b)),
+    ):
+        with pytest.raises(raydex.InvalidArgument, match="build: the indexes of its Series differ"):
+            call()
+    assert raydex.join((a, moved.to_numpy()), (b, b)).build.tolist() == [2, 0]
