@@ -29,8 +29,8 @@ key_format cell_format(const index& source, result_kind kind, const std::optiona
   if (kind == result_kind::mean) return format_of<double>;
   if (kind == result_kind::min || kind == result_kind::max) return values->format;
   if (kind == result_kind::sum) {
-    if (values && is_signed(values->format.type)) return format_of<std::int64_t>;
-    if (values && is_floating(values->format.type)) return format_of<double>;
+    if (is_signed(values->format.type)) return format_of<std::int64_t>;
+    if (is_floating(values->format.type)) return format_of<double>;
     return format_of<std::uint64_t>;
   }
   return source.info().row_ids == row_id_type::uint32 ? format_of<std::uint32_t>
@@ -135,9 +135,7 @@ void answers::add_places(const probes& batch, buffer<std::byte>& out) {
 }
 
 void answers::add_sums(const probes& batch, buffer<std::byte>& out) {
-  if (!values_) {
-    source_.sum(lookups_, batch, as<std::uint64_t>(out));
-  } else if (is_signed(values_->format.type)) {
+  if (is_signed(values_->format.type)) {
     source_.sum(lookups_, batch, *values_, as<std::int64_t>(out));
   } else if (is_floating(values_->format.type)) {
     source_.sum(lookups_, batch, *values_, as<double>(out));

@@ -45,7 +45,7 @@ result_kind parse_result(std::string_view name);
 // Gathers the answers to batches of probes.
 class answers {
  public:
-  // `values`: what sums add up, in the backend's memory; nothing for row ids. `constant`: an
+  // `values`: what sums add up, which have them, in the backend's memory. `constant`: an
   // aggregate over the index that answers instead; null: none. `which`: for the closest keys.
   answers(const session& on, const index& source, result_kind kind,
           const std::optional<column>& values, const aggregate* constant = nullptr,

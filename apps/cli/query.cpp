@@ -92,15 +92,15 @@ void check(const query_arguments& arguments) {
   if (arguments.aggregate && is_place(kind)) {
     throw invalid_argument(fmt::format("--aggregate has no {} of a point", arguments.result));
   }
-  const bool of_values = arguments.has_aggregate() && kind != result_kind::first &&
-                         kind != result_kind::count && kind != result_kind::rows;
-  if (!arguments.values.empty() && !of_values && kind != result_kind::sum) {
+  const bool of_values = kind == result_kind::sum || kind == result_kind::mean ||
+                         kind == result_kind::min || kind == result_kind::max;
+  if (!arguments.values.empty() && !of_values) {
     throw invalid_argument(
         fmt::format("--values goes with --result sum, mean, min or max, not {}", arguments.result));
   }
   if (arguments.values.empty() && of_values) {
-    throw invalid_argument(fmt::format("--result {}{} needs --values", arguments.result,
-                                       kind == result_kind::sum ? " with --aggregate" : ""));
+    throw invalid_argument(fmt::format(
+        "--result {} needs --values, the column of the rows that it is of", arguments.result));
   }
   if (arguments.aggregate && kind == result_kind::rows) {
     throw invalid_argument("--aggregate goes with all results but rows");
@@ -345,7 +345,7 @@ void add_query_command(CLI::App& app) {
       ->required()
       ->type_name(result_names);
   file("--values", arguments->values,
-       "For sum, mean, min and max: their column; without it, sums are of row ids");
+       "For sum, mean, min and max: their column, with a cell for each row");
   command->add_flag("--aggregate", arguments->aggregate,
                     "Answer in a time that does not depend on how many rows match, by an aggregate "
                     "built once; always for mean, min and max");
@@ -371,7 +371,7 @@ void add_query_command(CLI::App& app) {
       "         matches, in CSV an empty field, else the largest number of its type: 4294967295\n"
       "         for uint32, which --report has as no_match\n"
       "  count  how many rows match\n"
-      "  sum    of --values over the matching rows, without it of their ids; integers modulo 2^64\n"
+      "  sum    of --values over the matching rows; integers modulo 2^64\n"
       "  mean, min, max  of --values over them. Of no value, mean is NaN, and so are min and max "
       "of\n"
       "         float and double; of integers min is the largest of the type, max the smallest\n"

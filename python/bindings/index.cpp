@@ -62,19 +62,17 @@ void count(const index_handle& self, const session& from, address stream, const 
 
 // `kind`: of the sums, as NumPy has it: u, i or f.
 void sum(const index_handle& self, const session& from, address stream, const column& lower,
-         const optional_column& upper, const optional_column& values, const std::string& kind,
-         address out, std::uint64_t size) {
+         const optional_column& upper, const column& values, const std::string& kind, address out,
+         std::uint64_t size) {
   const context on = context_of(from, stream);
   const probes batch = probes_of(lower, upper);
   self.shared([&](const index& one) {
-    if (!values) {
-      one.sum(on, batch, span_at<std::uint64_t>(out, size));
-    } else if (kind == "u") {
-      one.sum(on, batch, *values, span_at<std::uint64_t>(out, size));
+    if (kind == "u") {
+      one.sum(on, batch, values, span_at<std::uint64_t>(out, size));
     } else if (kind == "i") {
-      one.sum(on, batch, *values, span_at<std::int64_t>(out, size));
+      one.sum(on, batch, values, span_at<std::int64_t>(out, size));
     } else {
-      one.sum(on, batch, *values, span_at<double>(out, size));
+      one.sum(on, batch, values, span_at<double>(out, size));
     }
   });
 }
@@ -148,7 +146,7 @@ void bind_index(nb::module_& to) {
       .def("count", count, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("out"), arg("size"), without_gil())
       .def("sum", sum, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
-           arg("values").none(), arg("kind"), arg("out"), arg("size"), without_gil())
+           arg("values"), arg("kind"), arg("out"), arg("size"), without_gil())
       .def("rows", rows, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("begins"), arg("count"), arg("room"), without_gil())
       .def("rank", rank, arg("session"), arg("stream"), arg("points"), arg("right"), arg("out"),

@@ -76,6 +76,15 @@ class Matches(NamedTuple):
         return lists_to_polars(self.offsets, self.rows)
 
 
+def check_has_values(values: Any) -> None:
+    """Refuses a sum of nothing."""
+    if values is None:
+        raise InvalidArgument(
+            "values: which column? give index.sum(points, values=column), with a cell for each row; "
+            "index.count says how many rows match"
+        )
+
+
 @dataclass(frozen=True)
 class IndexInfo:
     """What an index is and what it holds. `build_peak_bytes` is 0 of strings of any length, where it is not
@@ -186,6 +195,15 @@ class Index(Held):
 
     __module__ = "raydex"
     _called = "index"
+    _instead = {
+        **dict.fromkeys(("append", "add", "extend", "update"), "insert(keys, rows) adds entries"),
+        **dict.fromkeys(("delete", "remove", "drop", "discard"), "erase(keys) takes entries out"),
+        **dict.fromkeys(("mean", "min", "max"), "raydex.aggregate(index, values) has it"),
+        **dict.fromkeys(
+            ("nsmallest", "nlargest", "topk"),
+            "numpy.partition has the smallest keys of a column, rows(lower, upper) those of a range by key",
+        ),
+    }
 
     def __init__(
         self, native: Any, device: Device, key: Key, kept: Any, stream: int, strings: Column | None = None
@@ -305,36 +323,35 @@ class Index(Held):
 
     @overload
     def sum(
-        self, lower: Tensor, upper: ColumnLike = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+        self, lower: Tensor, upper: ColumnLike = ..., *, values: ColumnLike, stream: StreamLike = ...
     ) -> Tensor: ...
     @overload
     def sum(
-        self, lower: Series, upper: ColumnLike = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+        self, lower: Series, upper: ColumnLike = ..., *, values: ColumnLike, stream: StreamLike = ...
     ) -> Series: ...
     @overload
     def sum(
-        self, lower: Scalar, upper: Scalar | None = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+        self, lower: Scalar, upper: Scalar | None = ..., *, values: ColumnLike, stream: StreamLike = ...
     ) -> Any: ...
     @overload
     def sum(
-        self, lower: HostColumn, upper: ColumnLike = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+        self, lower: HostColumn, upper: ColumnLike = ..., *, values: ColumnLike, stream: StreamLike = ...
     ) -> npt.NDArray[Any]: ...
     @overload
     def sum(
-        self, lower: ColumnLike, upper: ColumnLike = ..., *, values: ColumnLike = ..., stream: StreamLike = ...
+        self, lower: ColumnLike, upper: ColumnLike = ..., *, values: ColumnLike, stream: StreamLike = ...
     ) -> Any: ...
     def sum(
         self, lower: ColumnLike, upper: ColumnLike = None, *, values: ColumnLike = None, stream: StreamLike = None
     ) -> Any:
-        """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
+        """The sum of `values[row]` over the matching rows of each probe.
 
-        `values`: a column with a cell for each row. The sum is int64 for signed values, uint64 for
-        unsigned ones and for rows, both modulo 2^64, float64 for floating ones, and 0 where nothing
-        matches. A missing value adds nothing. Cost: a search, and a read for each matching row."""
+        `values`: a column with a cell for each row; it has to be given. The sum is int64 for signed values, uint64
+        for unsigned ones, both modulo 2^64, float64 for floating ones, and 0 where nothing matches. A missing value
+        adds nothing. Cost: a search, and a read for each matching row."""
         self._check_ordered("sum")
         batch = self._batch(lower, upper, stream)
-        if values is None:
-            return batch.answer("uint64", self._native.sum, *batch.arguments, None, "u")
+        check_has_values(values)
         source = look("values", values)
         self._check_device(source.argument, source.library)
         column = refuse_strings(column_of(source, batch.stream))
@@ -753,7 +770,8 @@ def build(
     """
     source = look("column", column)
     if source.scalar:
-        raise InvalidArgument(f"column: {column!r} is a single number; give a column, as [x]")
+        kind = "text" if isinstance(column, str) else "number"
+        raise InvalidArgument(f"column: {column!r} is a single {kind}; give a column, as [x]")
     target = source.library.device_for(device, structure)
     number, kept = source.library.stream_for(stream)
     keys = column_of(source, number)

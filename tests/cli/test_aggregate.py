@@ -71,6 +71,7 @@ def test_a_csv_file(program):
 
 @pytest.mark.parametrize("options, words", [
     ({"result": "min"}, "--result min needs --values"),
+    ({"result": "sum"}, "--result sum needs --values, the column of the rows"),
     ({"result": "count", "values": "K.npy"}, "--values goes with --result sum, mean, min or max"),
     ({"result": "meen", "values": "K.npy"}, "mean"),
 ])
@@ -84,4 +85,4 @@ def test_what_an_aggregate_does_not_answer(program):
     words = query_arguments(keys=keys, points=keys, result="rows", out="out.csv")
     assert "--aggregate goes with all results but rows" in program.refuse(*words, "--aggregate")
     words = query_arguments(keys=keys, points=keys, result="sum")
-    assert "--result sum with --aggregate needs --values" in program.refuse(*words, "--aggregate")
+    assert "--result sum needs --values" in program.refuse(*words, "--aggregate")

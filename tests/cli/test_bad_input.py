@@ -65,7 +65,7 @@ OPTIONS = ["keys", "points", "row_ids", "values"]
 def test_bad_arrays(program, case, option):
     content, parts = BAD_ARRAYS[case]
     good = program.file("good.npy", NUMBERS)
-    options = {"keys": good, "points": good, "result": "sum"}
+    options = {"keys": good, "points": good, "values": good, "result": "sum"}
     options[option] = program.file("bad.npy", content)
     line = program.refuse_query(**options)
     assert line.startswith("raydex: bad.npy: ")
@@ -179,7 +179,7 @@ def test_csv_names(program):
 
 def test_columns_of_other_files(program):
     good = program.file("good.npy", NUMBERS)
-    for name, content in [("t.txt", "a\n1\n"), ("t.tsv", "a\n1\n"), ("other.npy", NUMBERS)]:
+    for name, content in [("t.txt", "a\n1\n"), ("t.psv", "a\n1\n"), ("other.npy", NUMBERS)]:
         program.file(name, content)
         line = program.refuse_query(keys=f"{name}:a", points=good, result="count")
         assert line.startswith(f"raydex: {name}:a: columns are named of tables")

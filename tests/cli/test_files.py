@@ -471,7 +471,6 @@ def csv_query(program, result, out, **options):
     [
         ("first", "first\n0\n\n1\n"),
         ("count", "count\n2\n0\n1\n"),
-        ("sum", "sum\n2\n0\n1\n"),
         ("rows", "probe,row\n0,0\n0,2\n2,1\n"),
     ],
 )

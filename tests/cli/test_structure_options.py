@@ -87,10 +87,12 @@ def test_answers(program, rng, structure, option):
     points = {"points": program.file("P.npy", lower), **files}
     ranges = {"ranges": program.file("R.npy", np.stack([lower, upper], axis=1)), **files}
     oracles = Oracle(keys, lower, lower), Oracle(keys, lower, upper)
+    values = rng.integers(0, 1000, n).astype("<u4")
     for asked, oracle in zip([points, ranges], oracles):
         assert_equal(query(program, "first", **asked), oracle.first())
         assert_equal(query(program, "count", **asked), oracle.count())
-        assert_equal(query(program, "sum", **asked), oracle.sum())
+        summed = {"values": program.file("V.npy", values), **asked}
+        assert_equal(query(program, "sum", **summed), oracle.sum(values))
         assert_equal(query(program, "rows", **asked), oracle.rows())
 
 

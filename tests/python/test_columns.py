@@ -157,7 +157,7 @@ def test_dlpack_on_the_cpu():
         found = index.first(tensor)
         assert isinstance(found, torch.Tensor) and found.tolist() == [0, 1, 0]
         assert index.contains(tensor).dtype == torch.bool
-        assert index.sum(tensor).dtype == torch.uint64
+        assert index.sum(tensor, values=torch.arange(3)).dtype == torch.int64
     strided = torch.arange(12).reshape(4, 3)[:, 1]
     assert raydex.build(strided).first(strided).tolist() == [0, 1, 2, 3]
     assert raydex.build(strided).first(np.array([4]))[0] == 1

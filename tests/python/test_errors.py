@@ -209,7 +209,7 @@ def test_closed_indexes():
     assert repr(index) == "raydex.Index(closed)"
     calls = (lambda: index.first([1]), lambda: index.count([1], [2]), lambda: index.rows([1]), lambda: len(index),
              lambda: index.info, lambda: index.insert([1], [1]), lambda: index.erase([1]), lambda: index.rank([1]),
-             lambda: index.sum([1]), lambda: index.contains([1]), lambda: index.successor([1]))
+             lambda: index.sum([1], values=[1, 2]), lambda: index.contains([1]), lambda: index.successor([1]))
     for call in calls:
         with pytest.raises(raydex.InvalidArgument, match="index: it is closed; build another one"):
             call()
@@ -245,3 +245,49 @@ def test_the_end_of_the_interpreter():
     code = "import raydex, numpy; i = raydex.build(numpy.arange(9)); r = raydex.rmq(numpy.arange(9)); i.first([1])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
+
+
+def test_what_is_called_otherwise():
+    index, minima = raydex.build([3, 1, 2]), raydex.rmq([3, 1, 2])
+    for of, name, said in [
+        (index, "save", "lives in memory alone; save its columns, and build it again"),
+        (minima, "dump", "lives in memory alone"),
+        (index, "append", r"insert\(keys, rows\) adds entries"),
+        (index, "remove", r"erase\(keys\) takes entries out"),
+        (index, "mean", r"raydex.aggregate\(index, values\) has it"),
+        (index, "nsmallest", r"rows\(lower, upper\)"),
+        (minima, "nsmallest", "the smallest or largest value alone: min, argmin"),
+    ]:
+        assert not hasattr(of, name)
+        with pytest.raises(AttributeError, match=f"'{type(of).__name__}' object has no attribute '{name}'.*{said}"):
+            getattr(of, name)
+    with pytest.raises(AttributeError, match="module 'raydex' has no attribute 'load': indexes live in memory alone"):
+        raydex.load("index.bin")
+    with pytest.raises(AttributeError, match="^'Index' object has no attribute 'cuont'$") as error:
+        index.cuont([1])
+    assert (error.value.name, error.value.obj) == ("cuont", index)
+    for of in (raydex.Index, raydex.Rmq):
+        assert not any(hasattr(of, name) for name in of._instead)
+
+
+def test_a_column_that_is_none():
+    with pytest.raises(raydex.InvalidArgument, match=r"column: 'x.csv' is a single text; give a column, as \[x\]"):
+        raydex.build("x.csv")
+    pl = pytest.importorskip("polars")
+    with pytest.raises(raydex.InvalidType, match=r"column: a polars.LazyFrame is no column; give x.collect\(\)"):
+        raydex.build(pl.LazyFrame({"a": [1]}))
+
+
+def test_times_that_are_texts():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    texts = pd.DataFrame({"time": ["2026-01-05 09:30:20"]})
+    times = texts.assign(time=pd.to_datetime(texts["time"]))
+    said = r"pandas.to_datetime\(x\), or x.str.to_datetime\(\) of Polars"
+    for left, right in ((texts, texts), (texts, times), (times, texts), (pl.from_pandas(texts), pl.from_pandas(times))):
+        with pytest.raises(raydex.InvalidType, match=said):
+            raydex.merge_asof(left, right, on="time")
+
+
+def test_a_gpu_by_its_other_name():
+    with pytest.raises(raydex.InvalidArgument, match="device: 'gpu' is none; .*; a GPU is 'cuda' here"):
+        raydex.build([1], device="gpu")

@@ -38,7 +38,7 @@ def check_all(index, keys, points, upper, missing=None):
     first, count, total, offsets, rows = oracle.answers(keys, points, points, missing)
     np.testing.assert_array_equal(index.first(points), first)
     np.testing.assert_array_equal(index.count(points), count)
-    np.testing.assert_array_equal(index.sum(points), total)
+    np.testing.assert_array_equal(index.sum(points, values=np.arange(len(keys))), total)
     np.testing.assert_array_equal(index.contains(points), count > 0)
     found = index.rows(points)
     np.testing.assert_array_equal(found.offsets, offsets)
@@ -50,7 +50,7 @@ def check_all(index, keys, points, upper, missing=None):
     first, count, total, offsets, rows = oracle.answers(keys, points, upper, missing)
     np.testing.assert_array_equal(index.first(points, upper), first)
     np.testing.assert_array_equal(index.count(points, upper), count)
-    np.testing.assert_array_equal(index.sum(points, upper), total)
+    np.testing.assert_array_equal(index.sum(points, upper, values=np.arange(len(keys))), total)
     found = index.rows(points, upper)
     np.testing.assert_array_equal(found.offsets, offsets)
     np.testing.assert_array_equal(found.rows, rows)
@@ -78,7 +78,6 @@ def test_dtypes_of_results(library, dtype, random):
     index = library.build(keys)
     assert {index.first(keys).dtype, index.count(keys).dtype, index.rank(keys).dtype} == {np.dtype("int64")}
     assert index.rows(keys).offsets.dtype == index.rows(keys).rows.dtype == np.int64
-    assert index.sum(keys).dtype == np.uint64
     assert index.contains(keys).dtype == index.isin(keys).dtype == bool
 
 
@@ -111,6 +110,15 @@ def test_sums_of_values(library, value_type, random):
     expected = [values[(keys >= a) & (keys <= a + 3)].astype("float64").sum() for a in lower]
     np.testing.assert_array_equal(sums, expected)
     assert sums.dtype == {"i": "int64", "u": "uint64", "f": "float64"}[np.dtype(value_type).kind]
+
+
+def test_a_sum_is_of_values(library):
+    index = library.build(np.array([1, 1, 2]))
+    for ends in ([1], ([1], [2])):
+        with pytest.raises(raydex.InvalidArgument, match="values: which column.*values=column"):
+            index.sum(*ends)
+        with pytest.raises(raydex.InvalidArgument, match="values: which column"):
+            index.sum(*ends, values=None)
 
 
 def test_sums_leave_missing_values_out(library):

@@ -59,7 +59,7 @@ CALLS = {
     "hash table": lambda index, keys: raydex.build(keys, "hash_open"),
     "rays": lambda index, keys: raydex.build(keys[: N // 4], "rx"),
     "first": lambda index, keys: index.first(keys),
-    "ranges": lambda index, keys: index.sum(keys, keys),
+    "ranges": lambda index, keys: index.sum(keys, keys, values=keys),
     "rows": lambda index, keys: index.rows(keys, keys),
     "aggregate": lambda index, keys: raydex.aggregate(index, keys),
     "minima": lambda index, keys: raydex.rmq(keys, "rmq_lca"),

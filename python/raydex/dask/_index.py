@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from raydex._arguments import check_words
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._index import bytes_as_text
+from raydex._index import bytes_as_text, check_has_values
 from raydex._keys import Key
 from raydex.dask import _shards
 from raydex.dask._graphs import Engine, Graph, Partitions, Persisted, check_column, is_lazy, merged, take_apart
@@ -161,13 +161,12 @@ class Index:
         return self._ask("count", lower, upper)
 
     def sum(self, lower: Any, upper: Any = None, *, values: Any = None) -> Any:
-        """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
+        """The sum of `values[row]` over the matching rows of each probe.
 
-        `values`: another column of the table that the index was built over, with the same partitions. The
-        sum is int64, uint64 or float64, as that of `raydex.Index.sum`. Cost with values: as `rows`, and
-        each partition of the values is asked for those that each partition of the probes needs."""
-        if values is None:
-            return self._ask("sum", lower, upper)
+        `values`: it has to be given, another column of the table that the index was built over, with the same
+        partitions. The sum is int64, uint64 or float64, as that of `raydex.Index.sum`. Cost: as `rows`, and each
+        partition of the values is asked for those that each partition of the probes needs."""
+        check_has_values(values)
         begins = self._begins_of(values)
         if is_lazy(lower) or is_lazy(upper):
             return self._lazy_sums(lower, upper, values, begins)
@@ -237,7 +236,7 @@ class Index:
         question = _Question(self, state, operation, lower, upper, arguments, role, invert)
         if operation == "rows":
             return question.lines()
-        dtype = {"contains": "bool", "sum": "uint64"}.get(operation, "int64")
+        dtype = "bool" if operation == "contains" else "int64"
         last = [
             Task(key, _shards.answered, TaskRef(probes), List(*answers), operation, invert)
             for key, probes, answers in question.each(f"raydex-{operation}")

@@ -327,8 +327,7 @@ def together(routes: Routes, answers: list[Any], operation: str) -> Any:
         counts, rows = zip(*slices)
         return Matches(*undo_rows(routes, np.concatenate(counts), np.concatenate(rows)))
     dtype = np.dtype(bool if operation == "contains" else np.int64)
-    found = restore(routes, np.concatenate([np.empty(0, dtype), *slices]), operation)
-    return found.view(np.uint64) if operation == "sum" else found
+    return restore(routes, np.concatenate([np.empty(0, dtype), *slices]), operation)
 
 
 def with_first_ranks(found: Any, operation: str, before: npt.NDArray[np.bool_] | None) -> Any:

@@ -99,8 +99,8 @@ class Call:
         self._role = role
         self._arguments = arguments
         kind = "points" if upper is None else "ranges"
-        self._name = (operation, "of", kind, *arguments.items(), *(() if values is None else ("with values",)))
-        self._is_a_number = operation != "rows" and values is None
+        self._name = (operation, "of", kind, *arguments.items())
+        self._is_a_number = operation not in ("rows", "sum")
         self._by_subrange = self._is_a_number and upper is None
         self._most = most_probes
         self._done = 0
@@ -169,7 +169,7 @@ class Call:
         lower, upper, values = self._inputs
         if self.probes is None:
             probes = lower if isinstance(lower, Probes) else probes_of(lower, upper, self._shards, self._role)
-            if values is not None:
+            if self._operation == "sum":
                 self.summed = values_of(values, self._company.engine)
             self.probes = probes
         if self.summed is not None:
@@ -217,7 +217,7 @@ class Call:
     def _of_all(self, step: tuple[Any, ...], asked: Few, sizes: tuple[int, ...]) -> Callable[[], Any]:
         """Asks all shards for a small batch. Returns what puts their answers in order."""
         operation, there = self._operation, asked.there
-        dtype = {"contains": "bool", "sum": "int64"}.get(operation) or self._shards.narrow(operation)
+        dtype = "bool" if operation == "contains" else self._shards.narrow(operation)
         like = _no_cells(arrays_of(asked.columns[0]), dtype)
         answers = ask_all(self._company, step, asked.columns, sizes, like, self._own_shard)
 
@@ -225,7 +225,7 @@ class Call:
             found = in_one(operation, answers, len(asked.columns) == 1)
             library = arrays_of(found)
             if there is not None:
-                nothing = {"contains": False, "sum": 0, "count": 0}.get(operation, -1)
+                nothing = {"contains": False, "count": 0}.get(operation, -1)
                 found = library.where(there, found, library.full(1, nothing, library.dtype(found)))
             return found if operation == "contains" else library.cast(found, "int64")
 

@@ -145,15 +145,15 @@ class ShardedIndex:
         return self._numbers("count", lower, upper)
 
     def sum(self, lower: ColumnLike, upper: ColumnLike = None, *, values: ColumnLike = None) -> Any:
-        """The sum of `values[row]` over the matching rows of each probe, or of the rows themselves.
+        """The sum of `values[row]` over the matching rows of each probe.
 
-        `values`: of each process a slice of a column with a cell for each row; slices follow each other as
-        those of the build did. Where rows were numbered by the build, these are the values of the process's
-        own rows. Types and missing values are as of `Index.sum`. Sums of floating values are added up for
+        `values`: it has to be given, of each process a slice of a column with a cell for each row; slices follow
+        each other as those of the build did. Where rows were numbered by the build, these are the values of the
+        process's own rows. Types and missing values are as of `Index.sum`. Sums of floating values are added up for
         each shard in double, then over shards; they may differ in their last digits from those of one
         index.
 
-        Cost with values: each matching row is asked for at the process that has its value, 8 bytes there
+        Cost: each matching row is asked for at the process that has its value, 8 bytes there
         and a value back."""
         found, probes = self._ask("sum", lower, upper, {}, values)
         return probes.lower.in_library(found)
@@ -238,7 +238,7 @@ class ShardedIndex:
         self._total = self._total + call.pieces
         self._merged += call.merged
         summed = call.summed
-        if operation == "sum" and (summed is None or cast(Any, summed.key.dtype).kind == "u"):
+        if summed is not None and cast(Any, summed.key.dtype).kind == "u":
             found = arrays_of(found).view(found, "uint64")
         return (found, cast(Probes, call.probes))
 

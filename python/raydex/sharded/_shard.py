@@ -19,8 +19,8 @@ from raydex._keys import Key
 from raydex._structures import known
 from raydex.sharded._arrays import arrays_of
 
-OPERATIONS = ("contains", "count", "first", "predecessor", "rank", "rows", "successor", "sum")
-ON_RANGES = ("count", "first", "rows", "sum")
+OPERATIONS = ("contains", "count", "first", "predecessor", "rank", "rows", "successor")
+ON_RANGES = ("count", "first", "rows")
 
 
 def row_id_bits(largest: int) -> int:
@@ -146,8 +146,7 @@ class Shard:
         Returns
         -------
         array of int64
-            A cell a piece; of `contains` bool, of `first` int32 where `narrow`. Of `sum`, which is of the rows
-            modulo 2^64, the bits of the uint64.
+            A cell a piece; of `contains` bool, of `first` int32 where `narrow`.
         counts, rows
             Of `rows`: how many rows each piece has, and the rows; int64.
 
@@ -161,7 +160,7 @@ class Shard:
         found = call(lower, upper, **arguments) if operation in ON_RANGES else call(lower, **arguments)
         if operation == "rows":
             return (found.offsets[1:] - found.offsets[:-1], found.rows)
-        return arrays_of(found).view(found, "int64") if operation == "sum" else found
+        return found
 
     def insert(self, keys: Any, rows: Any) -> None:
         """Inserts entries of this shard's range; as `Index.insert`, of arrays without missing cells, which

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from raydex._columns import look
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._index import check_has_values
 from raydex._keys import Key
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import dense, of_all
@@ -33,6 +34,7 @@ class Values:
 
 
 def values_of(values: Any, engine: Exchange) -> Values:
+    check_has_values(values)
     cells = dense(look("values", values), engine)
     dtype, own = cells.key.dtype, cells.array
     if cells.key.unit or dtype is None or dtype.kind not in "iuf":
@@ -137,7 +139,7 @@ class ShardSet:
         narrow = self.narrow(operation)
         fits = narrow == "int32" and self.bits == 32
         own = shard.answer(operation, *columns, narrow=fits, **arguments)
-        if operation in ("contains", "sum") or (operation == "first" and fits):
+        if operation == "contains" or (operation == "first" and fits):
             return own
         return arrays_of(own).cast(own, narrow)
 

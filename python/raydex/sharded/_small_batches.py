@@ -133,7 +133,7 @@ def in_one(operation: str, answers: Answers, are_points: bool) -> Any:
     library = arrays_of(own)
     if operation == "contains":
         return others.any(0) | own
-    if operation in ("count", "rank", "sum"):
+    if operation in ("count", "rank"):
         return others.sum(0) + own
     if operation == "first" and are_points:  # one shard has all rows of a key
         return library.larger(others[0] if len(others) == 1 else library.largest(others), own)

@@ -98,7 +98,7 @@ def equal(found, wanted):
 def check_points(index, whole, points, calls=None):
     """All calls of points, or those that are named, of this process's probes; the whole is on the host."""
     there = host(points)
-    for name in calls or ("first", "count", "sum", "contains", "isin"):
+    for name in calls or ("first", "count", "contains", "isin"):
         found, wanted = getattr(index, name)(points), getattr(whole, name)(there)
         equal(found, wanted)
         assert host(found).dtype == np.asarray(wanted).dtype
@@ -115,7 +115,7 @@ def check_points(index, whole, points, calls=None):
 
 def check_ranges(index, whole, lower, upper):
     ends = host(lower), host(upper)
-    for name in ("first", "count", "sum"):
+    for name in ("first", "count"):
         equal(getattr(index, name)(lower, upper), getattr(whole, name)(*ends))
     found, wanted = index.rows(lower, upper), whole.rows(*ends)
     equal(found.offsets, wanted.offsets)
@@ -200,9 +200,9 @@ def check_hot(party, dtype, seed, convert=lambda x: x):
     np.ma.getdata(points)[hot] = keys[5]
     own = party.part(points, random)
     check_points(index, whole, convert(own))
-    assert index.balance.merged > 10 * 1000
+    assert index.balance.merged > 9 * 1000
     if party.processes == 1:
-        assert index.balance.merged > 10 * 12000  # all calls but rows
+        assert index.balance.merged > 9 * 12000  # all calls but rows
         assert sum(index.balance.last) < 17000
     if keys.dtype.kind == "f":
         own = np.where(random.random(len(own)) < 0.5, np.array(np.nan, dtype), keys[3])
