@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from raydex._columns import Source, look
-from raydex._errors import InvalidArgument
-from raydex._frames import ARROW, PANDAS, POLARS, Frames, check_columns, frames_of, with_suffixes
+from raydex._errors import InvalidArgument, InvalidType
+from raydex._frames import ARROW, PANDAS, POLARS, Frames, Rows, check_columns, frames_of, with_suffixes
+from raydex._index import build
 from raydex._joined import JoinRows
+from raydex._joins import join
 
 _KINDS = ("inner", "left", "right", "outer", "full", "semi", "anti")
 _ADVICE = {
@@ -108,6 +110,27 @@ class Sides:
                 filled = {name: self.filled(*both, rows) for name, both in columns.items()}
                 halves[side] = of.with_columns(halves[side], filled)
         return of.beside(with_suffixes(of, halves["left"], halves["right"], suffixes))
+
+    def with_found(self, rows: Rows, without: Sequence[Any], suffixes: Sequence[str | None]) -> Any:
+        """The left frame as it is, beside a row of the right one for each of its rows, -1 for none. `without`: columns
+        of the right one that are left out."""
+        found = self.of.take(self.of.without(self.right, without), rows)
+        return self.of.beside(with_suffixes(self.of, self.left, found, suffixes))
+
+    def looked_up(self, names: tuple[Sequence[Any], Sequence[Any]], suffixes: Sequence[str | None]) -> Any:
+        """The left frame beside the first row of the right one whose key is equal; its key is left out."""
+        self.check(*names)
+        if len(names[0]) != 1:
+            raise InvalidArgument(f"on: {len(names[0])} columns are named; a key to look up is one")
+        (points,), (keys,) = self.keys(*names)
+        index = build(keys)
+        try:
+            rows = np.asarray(index.first(points))
+        except InvalidType:  # of another type, which a join compares with
+            once = np.flatnonzero(index.first(keys) == np.arange(len(self.right)))
+            cells = look(keys.argument, self.of.cells_at(self.right[names[1][0]], once))
+            rows = np.append(once, -1)[join([cells], [points], "left").build]
+        return self.with_found(rows, names[1], suffixes)
 
     def filled(self, column: Any, other: Any, rows: JoinRows) -> Any:
         """The cells of a column of the left side at the rows of a join, and of the right side if there is none."""
