@@ -40,17 +40,24 @@ void check_ending(const std::string& path, std::string_view binary) {
 
 column_writer::column_writer(output_file& file, std::string_view name, key_format cell,
                              std::uint64_t size, std::optional<std::uint64_t> none)
-    : file_(file), cell_(cell), none_(none), is_csv_(is_csv_output(file.path())) {
-  if (is_csv_) {
-    csv_lines header(file);
-    header.add("{}\n", name);
-    header.flush();
-  } else {
-    begin_npy(file, cell, size);
-  }
+    : file_(file),
+      name_(name),
+      cell_(cell),
+      size_(size),
+      none_(none),
+      is_csv_(is_csv_output(file.path())) {}
+
+void column_writer::begin() {
+  if (has_begun_) return;
+  has_begun_ = true;
+  if (!is_csv_) return begin_npy(file_, cell_, size_);
+  csv_lines header(file_);
+  header.add("{}\n", name_);
+  header.flush();
 }
 
 void column_writer::write(std::span<const std::byte> cells) {
+  begin();
   if (!is_csv_) return file_.write(cells);
   csv_lines text(file_);
   for_each_cell(cell_, cells, [&](auto cell) {
@@ -63,19 +70,21 @@ void column_writer::write(std::span<const std::byte> cells) {
   text.flush();
 }
 
-void write_csv_matches(output_file& file, std::span<const std::uint64_t> offsets, key_format row,
-                       std::span<const std::byte> rows) {
-  csv_lines text(file);
-  text.add("probe,row\n");
+void match_writer::write(std::span<const std::uint64_t> offsets, key_format row,
+                         std::span<const std::byte> rows) {
+  csv_lines text(file_);
+  if (!has_begun_) text.add("probe,row\n");
+  has_begun_ = true;
   std::uint64_t probe = 0;
   std::uint64_t match = 0;
   for_each_cell(row, rows, [&](auto id) {
     while (match >= offsets[probe + 1])
       ++probe;
-    text.add("{},{}\n", probe, id);
+    text.add("{},{}\n", probes_ + probe, id);
     ++match;
   });
   text.flush();
+  probes_ += offsets.size() - 1;
 }
 
 }  // namespace raydex::io

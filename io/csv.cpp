@@ -23,6 +23,8 @@ namespace raydex::io {
 
 namespace {
 
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
 // The names of the columns of a .bed, which has none.
 constexpr std::string_view bed_names[] = {"chrom",   "start",      "end",        "name",
                                           "score",   "strand",     "thickStart", "thickEnd",
@@ -80,8 +82,9 @@ void table::find_columns() {
 // Takes some successive rows of a file.
 class row_reader {
  public:
-  // Where no names are known, the first row has them.
-  explicit row_reader(table& source) : source_(source), in_names_(source.columns.empty()) {
+  // Where no names are known, the first row has them. `lines`: how many precede.
+  explicit row_reader(table& source, std::uint64_t lines = 0)
+      : source_(source), in_names_(source.columns.empty()), line_(lines), row_begin_(lines + 1) {
     for (const csv_column& column : source.wanted)
       cells_.emplace_back(source.name, column);
     if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
@@ -208,10 +211,10 @@ class row_reader {
   std::vector<csv_cells> cells_;
   bool in_names_;
   bool in_comment_ = false;
-  std::size_t fields_ = 0;       // complete ones of this row
-  int last_end_ = 0;             // what ended the last line, if nothing came since
-  std::uint64_t line_ = 0;       // of the file, from 1
-  std::uint64_t row_begin_ = 1;  // the line where this row begins
+  std::size_t fields_ = 0;   // complete ones of this row
+  int last_end_ = 0;         // what ended the last line, if nothing came since
+  std::uint64_t line_;       // of the file, from 1
+  std::uint64_t row_begin_;  // the line where this row begins
   std::exception_ptr failure_;
 };
 
@@ -309,7 +312,6 @@ std::vector<host_key_part> read_rows(std::istream& stream, table& source, std::s
 
 // Goes to where a file begins, behind a mark of the order of bytes.
 void go_to_begin(std::istream& stream, std::istream::pos_type begin, const std::string& name) {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   char head[byte_order_mark.size()];
   stream.clear();
   stream.seekg(begin);
@@ -356,6 +358,106 @@ std::vector<host_key_part> read_line_by_line(std::istream& stream, std::istream:
 }
 
 }  // namespace
+
+struct csv_pieces::state {
+  state(std::string file, std::vector<csv_column> columns)
+      : name(std::move(file)),
+        wanted(std::move(columns)),
+        source{name, wanted, table_format::csv} {}
+
+  std::string name;
+  std::vector<csv_column> wanted;
+  table source;
+  std::string text;         // what was in no whole row yet
+  std::uint64_t lines = 0;  // before it
+
+  // Drops the first bytes of the text.
+  void drop(std::size_t size) {
+    lines += static_cast<std::uint64_t>(std::ranges::count(text.substr(0, size), '\n'));
+    text.erase(0, size);
+  }
+
+  // Reads the names, if their row is whole; returns whether it is.
+  bool read_names(bool is_last) {
+    table header{name, {}, table_format::csv};
+    while (header.columns.empty()) {  // blank lines may precede
+      if (is_last && text.empty()) throw invalid_argument(fmt::format("{}: it is empty", name));
+      std::size_t end = row_end(text, 0, false, source.quote());
+      if (end == text.npos && !is_last) return false;
+      end = std::min(end, text.size());
+      std::string_view row = std::string_view(text).substr(0, end);
+      if (lines == 0 && row.starts_with(byte_order_mark)) row.remove_prefix(byte_order_mark.size());
+      row_reader reader(header, lines);
+      reader.parse(row);
+      reader.finish();
+      drop(end);
+    }
+    source.columns = std::move(header.columns);
+    name_those_wanted();
+    source.find_columns();
+    return true;
+  }
+
+  // Gives columns without a name the names of all that there are.
+  void name_those_wanted() {
+    if (!wanted.front().name.empty()) return;
+    if (source.columns.size() != wanted.size()) {
+      throw invalid_argument(
+          fmt::format("{}: which column? there are {}; name {} behind a colon", name,
+                      printable(fmt::format("{}", fmt::join(source.columns, ", ")), 300),
+                      wanted.size() == 1 ? "it" : "both"));
+    }
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      wanted[i].name = source.columns[i];
+  }
+
+  // Reads the rows up to a place line by line, which tells the line of what is wrong.
+  std::vector<host_key_part> read_slowly(std::size_t end) {
+    row_reader reader(source, lines);
+    for (std::size_t begin = 0; begin < end;) {
+      const std::size_t next = std::min(text.find('\n', begin), end - 1) + 1;
+      reader.parse(std::string_view(text).substr(begin, next - begin));
+      begin = next;
+    }
+    reader.finish();
+    parts_of_columns columns;
+    for (csv_cells& column : reader.cells())
+      columns.emplace_back().push_back(std::move(column));
+    return join(columns);
+  }
+
+  std::vector<host_key_part> read(bool is_last) {
+    if (source.columns.empty() && !read_names(is_last)) return {};
+    constexpr std::size_t part_size = std::size_t{1} << 20;
+    std::vector<std::size_t> ends = divide(text, part_size, source.quote());
+    if (is_last) ends.push_back(text.size());
+    if (ends.empty()) return {};
+    std::vector<host_key_part> found;
+    try {
+      parts_of_columns columns(wanted.size());
+      read_parts(source, text, ends, columns);
+      found = join(columns);
+    } catch (const invalid_argument&) {
+      found = read_slowly(ends.back());
+    }
+    drop(ends.back());
+    return found;
+  }
+};
+
+csv_pieces::csv_pieces(std::string name, std::vector<csv_column> columns)
+    : state_(std::make_unique<state>(std::move(name), std::move(columns))) {}
+
+csv_pieces::~csv_pieces() = default;
+
+std::vector<host_key_part> csv_pieces::add(std::string_view piece) {
+  state_->text += piece;
+  return state_->read(false);
+}
+
+std::vector<host_key_part> csv_pieces::finish() {
+  return state_->read(true);
+}
 
 std::vector<host_key_part> read_csv(std::istream& stream, const std::string& name,
                                     std::span<const csv_column> columns, table_format format,

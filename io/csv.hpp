@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <istream>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/host_column.hpp"
@@ -58,5 +60,25 @@ std::vector<host_key_part> read_csv(std::istream& stream, const std::string& nam
                                     std::span<const csv_column> columns,
                                     table_format format = table_format::csv,
                                     std::size_t part_size = std::size_t{1} << 20);
+
+// Reads columns of a CSV text that comes in pieces, as `read_csv` does, and gives the rows that are
+// whole. Each call finds the types of columns without a given one anew. Beside them, memory for the
+// last piece and the row that it ends in is taken.
+class csv_pieces {
+ public:
+  // Messages call the text `name`. Columns whose names are empty are all that there are.
+  csv_pieces(std::string name, std::vector<csv_column> columns);
+  ~csv_pieces();
+
+  // Takes what comes next; returns the columns of the rows that it completes, or nothing if there
+  // are none.
+  std::vector<host_key_part> add(std::string_view piece);
+  // Ends the text; returns the columns of what was left, which may have no rows.
+  std::vector<host_key_part> finish();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
 
 }  // namespace raydex::io

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -73,16 +75,31 @@ std::string type_word(const csv_column& column) {
   return column.type ? to_string(*column.type) : "";
 }
 
-// Runs Python, whose standard output is the file; returns its wait status.
-int run(std::vector<std::string> words, const std::string& path, const nameless_file& to) {
+constexpr int success = 0;
+constexpr int refused = 2;
+
+// The Python that has pyarrow.
+std::string python() {
+  const char* const named = std::getenv("RAYDEX_PYTHON");
+  return named == nullptr ? "python3" : named;
+}
+
+// Starts Python on pyarrow_table.py with these words. It has the descriptors as its standard input
+// and output, or where they are negative an empty file and that of the program.
+pid_t start(std::vector<std::string> words, const std::string& path, int input, int output) {
+  words.insert(words.begin(), {python(), "-c", std::string(pyarrow_table_text)});
   std::vector<char*> arguments;
   for (std::string& word : words)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, to.descriptor(), STDOUT_FILENO);
+  if (input < 0) {
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  } else {
+    ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  }
+  if (output >= 0) ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t process = 0;
   const int failure =
@@ -92,35 +109,52 @@ int run(std::vector<std::string> words, const std::string& path, const nameless_
     throw unavailable(fmt::format("{}: it is read by pyarrow, and {} cannot be run: {}", path,
                                   words[0], std::generic_category().message(failure)));
   }
+  return process;
+}
+
+// Waits for the end of a process; returns its wait status.
+int wait_for(pid_t process) {
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   return status;
 }
 
-// Has the file filled with what is wanted.
-void fill(const nameless_file& file, const std::string& path, std::span<const csv_column> columns) {
-  const char* const python = std::getenv("RAYDEX_PYTHON");
-  std::vector<std::string> words{python == nullptr ? "python3" : python, "-c",
-                                 std::string(pyarrow_table_text), path};
+[[noreturn]] void fail_without_message(const std::string& path, int status) {
+  throw error(fmt::format("{}: cannot be read: {} ended with {} {}", path, python(),
+                          WIFEXITED(status) ? "status" : "signal",
+                          WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)));
+}
+
+// The names and types of columns, as the other process takes them.
+std::vector<std::string> words_of(std::span<const csv_column> columns) {
+  std::vector<std::string> words;
   for (const csv_column& column : columns) {
     words.push_back(column.name);
     words.push_back(type_word(column));
   }
-  const std::string own_name = words[0];
-  const int status = run(std::move(words), path, file);
-  constexpr int success = 0;
-  constexpr int refused = 2;
+  return words;
+}
+
+// Has the file filled with what is wanted.
+void fill(const nameless_file& file, const std::string& path, std::span<const csv_column> columns) {
+  std::vector<std::string> words = words_of(columns);
+  words.insert(words.begin(), path);
+  const int status = wait_for(start(std::move(words), path, -1, file.descriptor()));
   if (WIFEXITED(status) && WEXITSTATUS(status) == success) return;
   std::ifstream stream = file.read();
   std::string message;
-  if (!WIFEXITED(status) || !std::getline(stream, message)) {
-    throw error(fmt::format("{}: cannot be read: {} ended with {} {}", path, own_name,
-                            WIFEXITED(status) ? "status" : "signal",
-                            WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)));
-  }
+  if (!WIFEXITED(status) || !std::getline(stream, message)) fail_without_message(path, status);
   if (WEXITSTATUS(status) == refused) throw invalid_argument(message);
   throw unavailable(message);
+}
+
+// The two ends of a pipe; processes that are started get neither.
+std::pair<int, int> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw error(fmt::format("a pipe to Python: {}", std::generic_category().message(errno)));
+  return {ends[0], ends[1]};
 }
 
 // Takes over a column.
@@ -238,6 +272,108 @@ std::vector<host_key_part> read_by_pyarrow(const std::string& path,
   for (const csv_column& column : columns)
     read.push_back(column_reader(stream, path, column).read());
   return read;
+}
+
+namespace {
+
+std::string as_hexadecimal(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes)
+    text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+}  // namespace
+
+arrow_input::arrow_input(std::string_view begin, std::string name, std::vector<csv_column> columns)
+    : name_(std::move(name)), columns_(std::move(columns)) {
+  const auto [read_end, write_end] = make_pipe();
+  std::vector<std::string> words = words_of(columns_);
+  words.insert(words.begin(), {"--read", as_hexadecimal(begin)});
+  try {
+    process_ = start(std::move(words), name_, STDIN_FILENO, write_end);
+  } catch (...) {
+    ::close(read_end);
+    ::close(write_end);
+    throw;
+  }
+  ::close(write_end);
+  stream_.open(fmt::format("/proc/self/fd/{}", read_end), std::ios::binary);
+  ::close(read_end);
+}
+
+arrow_input::~arrow_input() {
+  stream_.close();  // the process ends when it writes
+  if (process_ != 0) {
+    ::kill(process_, SIGTERM);  // it may be waiting for standard input
+    wait_for(process_);
+  }
+}
+
+std::vector<host_key_part> arrow_input::next() {
+  const int begin = stream_.peek();
+  if (begin == std::ifstream::traits_type::eof() || begin == '!') {
+    const int status = wait_for(std::exchange(process_, 0));
+    std::string message;
+    std::getline(stream_, message);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == success && message.empty()) return {};
+    if (message.empty() || !WIFEXITED(status)) fail_without_message(name_, status);
+    if (WEXITSTATUS(status) == refused) throw invalid_argument(message.substr(1));
+    throw unavailable(message.substr(1));
+  }
+  std::vector<host_key_part> read;
+  for (const csv_column& column : columns_)
+    read.push_back(column_reader(stream_, name_, column).read());
+  return read;
+}
+
+arrow_output::arrow_output(std::span<const arrow_field> fields) {
+  std::vector<std::string> words{"--write"};
+  for (const arrow_field& field : fields) {
+    words.push_back(field.name);
+    words.push_back(to_string(field.format));
+    words.push_back(field.none ? fmt::format("{}", *field.none) : "");
+  }
+  const auto [read_end, write_end] = make_pipe();
+  to_ = write_end;
+  try {
+    process_ = start(std::move(words), "standard output", read_end, -1);
+  } catch (...) {
+    ::close(read_end);
+    ::close(write_end);
+    throw;
+  }
+  ::close(read_end);
+}
+
+arrow_output::~arrow_output() {
+  if (to_ >= 0) ::close(to_);
+  if (process_ != 0) wait_for(process_);
+}
+
+void arrow_output::write(std::uint64_t rows, std::span<const std::span<const std::byte>> columns) {
+  send(std::as_bytes(std::span(&rows, 1)));
+  for (const std::span<const std::byte> cells : columns)
+    send(cells);
+}
+
+void arrow_output::send(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::write(to_, bytes.data(), bytes.size());
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) {
+      throw error(fmt::format("standard output: cannot be written: {}",
+                              std::generic_category().message(errno)));
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+}
+
+void arrow_output::finish() {
+  ::close(std::exchange(to_, -1));
+  const int status = wait_for(std::exchange(process_, 0));
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != success)
+    throw error(fmt::format("standard output: cannot be written by {}", python()));
 }
 
 }  // namespace raydex::io

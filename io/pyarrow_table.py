@@ -7,6 +7,11 @@ byte per row, 0 for those; the cells, or of strings their lengths in bytes, 8 by
 CSV file has no columns named: it is decompressed. If something is wrong the file gets a line that says what, and
 the exit status is 2 if the table is at fault, and 1 if this machine is.
 
+`--read BEGIN [COLUMN TYPE]...` does so with each batch of a stream on standard input, the first bytes of which are
+BEGIN, in hexadecimal; standard output is a pipe, and the line that says what is wrong begins with `!`.
+`--write [COLUMN TYPE NONE]...` makes a stream on standard output of batches on standard input: a number of rows, 8
+bytes, and the cells of each column, NONE those that are missing.
+
 Types: that of a number, `string`, `text` for what is written as text, and nothing for what the table has: int64,
 uint64, double, nanoseconds of times, or strings."""
 
@@ -28,8 +33,11 @@ EXTENSIONS = ("arrow.uuid", "arrow.json")  # values of these are equal where wha
 
 def end(status: int, message: str) -> NoReturn:
     """Ends, without what standard output would still get."""
-    os.ftruncate(1, 0)
-    os.lseek(1, 0, os.SEEK_SET)
+    if sys.argv[1] == "--read":  # nothing is half written there
+        message = "!" + message.replace("\n", " ") + "\n"
+    else:
+        os.ftruncate(1, 0)
+        os.lseek(1, 0, os.SEEK_SET)
     os.write(1, message.encode(errors="replace"))
     os._exit(status)
 
@@ -157,6 +165,77 @@ def write(pa: Any, kind: str, cells: Any) -> None:
         out.write(memoryview(part.buffers()[2] or b"")[begin:begin + (pc.sum(pc.binary_length(part)).as_py() or 0)])
 
 
+def converted_columns(pa: Any, path: str, table: Any, wanted: list[tuple[str, str]]) -> list[tuple[str, Any]]:
+    """The columns of a table that are wanted, by their kinds."""
+    columns = []
+    for name, kind in wanted:
+        cells = table[name]
+        try:
+            columns.append(converted(pa, plain(pa, cells), kind))
+        except pa.ArrowException as error:
+            end(2, f"{path}: column {name} is of {cells.type}: {error}")
+    return columns
+
+
+class Input:
+    """Standard input, of which something was read already."""
+
+    closed = False
+
+    def __init__(self, begin: bytes) -> None:
+        self.begin = begin
+
+    def read(self, size: int = -1) -> bytes:
+        known, self.begin = self.begin[:size], self.begin[size:]
+        return known + sys.stdin.buffer.read(size - len(known))
+
+
+def read_stream(begin: bytes, wanted: list[tuple[str, str]]) -> None:
+    path = "standard input"
+    pa = found(path)
+    try:
+        reader = pa.ipc.open_stream(pa.PythonFile(Input(begin), mode="r"))
+        there = reader.schema.names
+        if not wanted[0][0]:
+            if len(there) != len(wanted):
+                end(2, f"{path}: which column? there are {', '.join(there)[:300]}; name it behind a colon")
+            wanted = [(name, kind) for name, (_, kind) in zip(there, wanted)]
+        check_names(path, there, [name for name, _ in wanted])
+        for name, kind in wanted:
+            type_there = reader.schema.field(name).type
+            if kind in NUMBERS and pa.types.is_temporal(type_there):
+                end(2, f"{path}: column {name} is of {type_there}, and keys are {kind}")
+        for batch in reader:
+            batch.validate(full=True)
+            for column in converted_columns(pa, path, pa.table(batch), wanted):
+                write(pa, *column)
+            sys.stdout.flush()
+    except MemoryError:
+        end(1, "out of memory")
+    except (pa.ArrowException, OSError) as error:
+        end(2, f"{path}: {error}")
+
+
+def write_stream(fields: list[tuple[str, str, str]]) -> None:
+    pa = found("standard output")
+    import pyarrow.compute as pc
+
+    schema = pa.schema([(name, pa.type_for_alias(NUMBERS[kind])) for name, kind, _ in fields])
+    with pa.ipc.new_stream(pa.PythonFile(sys.stdout.buffer, mode="w"), schema) as stream:
+        sys.stdout.flush()
+        while size := sys.stdin.buffer.read(8):
+            rows, columns = int.from_bytes(size, "little"), []
+            for field, (_, _, none) in zip(schema, fields):
+                cells = sys.stdin.buffer.read(rows * field.type.bit_width // 8)
+                column = pa.Array.from_buffers(field.type, rows, [None, pa.py_buffer(cells)])
+                if none:
+                    missing = pc.equal(column, pa.scalar(int(none), field.type))
+                    column = pc.if_else(missing, pa.scalar(None, field.type), column)
+                columns.append(column)
+            stream.write_batch(pa.record_batch(columns, schema=schema))
+            sys.stdout.flush()
+
+
 def hand_over(path: str, wanted: list[tuple[str, str]]) -> None:
     pa = found(path)
     try:
@@ -165,12 +244,7 @@ def hand_over(path: str, wanted: list[tuple[str, str]]) -> None:
                 shutil.copyfileobj(stream, sys.stdout.buffer, 1 << 20)
         else:
             table = read(pa, path, list(dict.fromkeys(name for name, _ in wanted)))
-            for name, kind in wanted:
-                cells = table[name]
-                try:
-                    column = converted(pa, plain(pa, cells), kind)
-                except pa.ArrowException as error:
-                    end(2, f"{path}: column {name} is of {cells.type}: {error}")
+            for column in converted_columns(pa, path, table, wanted):
                 write(pa, *column)
         sys.stdout.flush()
     except MemoryError:
@@ -184,4 +258,9 @@ def hand_over(path: str, wanted: list[tuple[str, str]]) -> None:
         end(2, f"{path}: {error}")
 
 
-hand_over(sys.argv[1], list(zip(sys.argv[2::2], sys.argv[3::2])))
+if sys.argv[1] == "--read":
+    read_stream(bytes.fromhex(sys.argv[2]), list(zip(sys.argv[3::2], sys.argv[4::2])))
+elif sys.argv[1] == "--write":
+    write_stream(list(zip(sys.argv[2::3], sys.argv[3::3], sys.argv[4::3])))
+else:
+    hand_over(sys.argv[1], list(zip(sys.argv[2::2], sys.argv[3::2])))

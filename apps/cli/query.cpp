@@ -7,11 +7,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/answers.hpp"
@@ -20,10 +22,12 @@
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/report.hpp"
 #include "io/backend_choice.hpp"
+#include "io/column_stream.hpp"
 #include "io/column_writer.hpp"
 #include "io/npz.hpp"
 #include "io/output_file.hpp"
 #include "io/progress.hpp"
+#include "io/pyarrow_table.hpp"
 #include "io/read.hpp"
 #include "io/speed_cache.hpp"
 #include "io/wall_clock.hpp"
@@ -54,11 +58,15 @@ struct query_arguments : build_arguments {
     return aggregate || kind == result_kind::mean || kind == result_kind::min ||
            kind == result_kind::max;
   }
+  // What is asked for, as it is named.
+  const std::string& asked() const { return points.empty() ? ranges : points; }
+  // Whether it comes on standard input.
+  bool streams() const { return io::names_stream(asked()); }
   std::vector<io::file_argument> inputs() const {
     return {{"--keys", keys},
             {"--row-ids", row_ids},
-            {"--points", points},
-            {"--ranges", ranges},
+            {"--points", streams() ? "" : points},
+            {"--ranges", streams() ? "" : ranges},
             {"--values", values},
             {"--insert", insert},
             {"--insert-rows", insert_rows},
@@ -77,12 +85,12 @@ struct inputs {
   io::host_ranges ends;  // of points, the lower ones only
   std::optional<io::host_column> values;
   std::optional<io::host_column> insert, insert_rows, erase, erase_rows;
-
-  probes batch() const {
-    return ends.upper.cells == nullptr ? points(ends.lower.view())
-                                       : ranges(ends.lower.view(), ends.upper.view());
-  }
 };
+
+probes batch_of(const io::host_ranges& ends) {
+  return ends.upper.cells == nullptr ? points(ends.lower.view())
+                                     : ranges(ends.lower.view(), ends.upper.view());
+}
 
 void check(const query_arguments& arguments) {
   if (arguments.points.empty() == arguments.ranges.empty()) {
@@ -113,6 +121,12 @@ void check(const query_arguments& arguments) {
     throw invalid_argument(fmt::format(
         "--strict goes with --result predecessor or successor, not {}", arguments.result));
   }
+  if (arguments.streams() && !io::is_csv_output(arguments.out)) {
+    throw invalid_argument(
+        fmt::format("--out {}: answers to standard input are not counted before they are written; "
+                    "give - or a name that ends in .csv",
+                    arguments.out));
+  }
   if (arguments.has_edits()) {
     check_updatable(capabilities(), arguments.structure, "--insert and no --erase");
   }
@@ -132,7 +146,9 @@ inputs read(const query_arguments& arguments) {
   };
   reading.add(arguments.keys, in.keys);
   add_if_given(arguments.row_ids, in.row_ids);
-  if (arguments.ranges.empty()) {
+  if (arguments.streams()) {
+    // Read when it is asked for.
+  } else if (arguments.ranges.empty()) {
     reading.add(arguments.points, in.ends.lower);
   } else {
     reading.add(arguments.ranges, in.ends);
@@ -148,11 +164,8 @@ inputs read(const query_arguments& arguments) {
                               const io::host_column& read) {
     check_same_type({role, file, read.format, read.times}, keys);
   };
-  if (arguments.ranges.empty()) {
-    check_type("points", arguments.points, in.ends.lower);
-  } else {
-    check_type("ranges", arguments.ranges, in.ends.lower);
-  }
+  if (!arguments.streams())
+    check_type(arguments.ranges.empty() ? "points" : "ranges", arguments.asked(), in.ends.lower);
   if (in.row_ids)
     check_row_ids({"row ids", arguments.row_ids, in.row_ids->format, in.row_ids->times});
   if (in.insert_rows)
@@ -236,22 +249,101 @@ double edit(const session& on, const inputs& in, index& built) {
   });
 }
 
-void write(io::output_file& file, const answers& found, const std::string& result) {
-  const result_kind kind = parse_result(result);
-  const std::span<const std::byte> cells = std::as_bytes(std::span(found.cells()));
-  if (kind != result_kind::rows) {
-    io::column_writer(file, result, found.format(), cells.size() / found.format().width,
-                      found.none())
-        .write(cells);
-    return;
+// Writes answers in parts.
+class answer_writer {
+ public:
+  // `size`: how many there are, which .npy begins with. `as_arrow`: in Arrow's IPC format.
+  answer_writer(io::output_file& file, std::string result, std::uint64_t size, bool as_arrow)
+      : file_(file), result_(std::move(result)), size_(size), as_arrow_(as_arrow) {}
+
+  void write(const answers& found) {
+    const bool are_rows = parse_result(result_) == result_kind::rows;
+    if (as_arrow_) return are_rows ? write_arrow_rows(found) : write_arrow(found);
+    const std::span<const std::byte> cells = found.cells();
+    if (!are_rows) {
+      if (!column_) column_.emplace(file_, result_, found.format(), size_, found.none());
+      column_->write(cells);
+    } else if (io::is_csv_output(file_.path())) {
+      if (!matches_) matches_.emplace(file_);
+      matches_->write(found.offsets(), found.format(), cells);
+    } else {
+      io::write_npz(file_, std::array{io::npz_member{"offsets", format_of<std::uint64_t>,
+                                                     std::as_bytes(std::span(found.offsets()))},
+                                      io::npz_member{"rows", found.format(), cells}});
+    }
   }
-  if (io::is_csv_output(file.path())) {
-    io::write_csv_matches(file, found.offsets(), found.format(), cells);
-    return;
+
+  void finish() {
+    if (arrow_) arrow_->finish();
   }
-  io::write_npz(file, std::array{io::npz_member{"offsets", format_of<std::uint64_t>,
-                                                std::as_bytes(std::span(found.offsets()))},
-                                 io::npz_member{"rows", found.format(), found.cells()}});
+
+ private:
+  void write_arrow(const answers& found) {
+    if (!arrow_) arrow_.emplace(std::array{io::arrow_field{result_, found.format(), found.none()}});
+    const std::span<const std::byte> cells = found.cells();
+    arrow_->write(cells.size() / found.format().width, std::array{cells});
+  }
+
+  void write_arrow_rows(const answers& found) {
+    if (!arrow_) {
+      arrow_.emplace(std::array{io::arrow_field{"probe", format_of<std::uint64_t>, std::nullopt},
+                                io::arrow_field{"row", found.format(), std::nullopt}});
+    }
+    const std::vector<std::uint64_t>& offsets = found.offsets();
+    std::vector<std::uint64_t> matching;
+    matching.reserve(offsets.back());
+    for (std::size_t i = 1; i < offsets.size(); ++i)
+      matching.insert(matching.end(), offsets[i] - offsets[i - 1], probes_ + i - 1);
+    probes_ += offsets.size() - 1;
+    arrow_->write(matching.size(), std::array{std::as_bytes(std::span(matching)),
+                                              std::span<const std::byte>(found.cells())});
+  }
+
+  io::output_file& file_;
+  std::string result_;
+  std::uint64_t size_;
+  bool as_arrow_;
+  std::uint64_t probes_ = 0;
+  std::optional<io::column_writer> column_;
+  std::optional<io::match_writer> matches_;
+  std::optional<io::arrow_output> arrow_;
+};
+
+// Bytes of up to 8, which texts of any length up to that are compared with.
+void widen(io::host_column& keys) {
+  const column from = keys.view();
+  constexpr std::uint8_t width = 8;
+  if (from.format.type != key_type::bytes || from.format.width == width) return;
+  const std::shared_ptr<std::byte[]> cells = std::make_unique<std::byte[]>(keys.size * width);
+  for (std::uint64_t row = 0; row < keys.size; ++row) {
+    std::memcpy(cells.get() + row * width,
+                static_cast<const std::byte*>(from.data) + row * from.step(), from.format.width);
+  }
+  keys.format = key_format::bytes(width);
+  keys.stride = 0;
+  keys.cells = {cells, cells.get()};
+}
+
+// What was read of standard input as points or as the ends of ranges, of the type of the keys; none
+// of it if nothing was read.
+io::host_ranges ends_of(const query_arguments& arguments, const io::host_column& keys,
+                        std::vector<io::host_column> read) {
+  const bool are_ranges = !arguments.ranges.empty();
+  const typed_file of_keys{"keys", arguments.keys, keys.format, keys.times};
+  for (const io::host_column& column : read) {
+    check_same_type(
+        {are_ranges ? "ranges" : "points", arguments.asked(), column.format, column.times},
+        of_keys);
+  }
+  if (read.empty()) {
+    io::host_column none = keys;
+    none.size = 0;
+    none.validity.clear();
+    read.assign(are_ranges ? 2 : 1, none);
+  }
+  io::host_ranges ends{std::move(read[0]), {}};
+  if (are_ranges) ends.upper = std::move(read[1]);
+  return ends;
 }
 
 // What of an aggregate a result needs.
@@ -274,17 +366,18 @@ void run(const query_arguments& arguments) {
   progress bar;
 
   bar.phase("read");
-  const inputs in = read(arguments);
-  const probes batch = in.batch();
+  inputs in = read(arguments);
+  if (arguments.streams()) widen(in.keys);
   const key_places places = places_of(arguments, in.keys.view());
-  const io::structure_choice chosen = choose(
-      {arguments.structure, options}, {.n = places.keys,
-                                       .key = in.keys.format,
-                                       .where = on.where(),
-                                       .ordered = is_place(kind),
-                                       .range_hits = batch.is_points ? 0 : typical_range_hits,
-                                       .updates = arguments.has_edits(),
-                                       .span = places.span});
+  const io::structure_choice chosen =
+      choose({arguments.structure, options},
+             {.n = places.keys,
+              .key = in.keys.format,
+              .where = on.where(),
+              .ordered = is_place(kind),
+              .range_hits = arguments.ranges.empty() ? 0 : typical_range_hits,
+              .updates = arguments.has_edits(),
+              .span = places.span});
 
   bar.phase("build");
   std::unique_ptr<index> built;
@@ -312,19 +405,48 @@ void run(const query_arguments& arguments) {
     costs.aggregate_bytes = constant->info().resident_bytes;
   }
 
-  bar.phase("lookup", batch.size());
-  answers found(on, *built, kind, view_of(values), constant.get(),
-                arguments.strict ? closeness::strict : closeness::or_equal);
-  for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
-    found.add(placed_probes(on, slice(batch, first, count)).view());
-  });
-  costs.lookup_ms = found.lookup_ms();
-  costs.lookup_peak_bytes = found.lookup_peak_bytes();
+  query_facts facts{arguments.result};
+  const auto answer = [&](answers& found, const probes& batch) {
+    for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
+      found.add(placed_probes(on, slice(batch, first, count)).view());
+    });
+    facts.probes += batch.size();
+    facts.no_match = found.none();
+    costs.lookup_ms += found.lookup_ms();
+    costs.lookup_peak_bytes =
+        std::max(costs.lookup_peak_bytes.value_or(0), found.lookup_peak_bytes());
+  };
+  const auto no_answers = [&] {
+    return answers(on, *built, kind, view_of(values), constant.get(),
+                   arguments.strict ? closeness::strict : closeness::or_equal);
+  };
+  std::optional<answer_writer> writer;
+  if (arguments.streams()) {
+    const std::size_t columns = arguments.ranges.empty() ? 1 : 2;
+    io::column_stream stream(arguments.asked(), columns, in.keys);
+    writer.emplace(files.answers(), arguments.result, 0, stream.is_arrow() && arguments.out == "-");
+    // What has come is answered before more is waited for. No points are a batch, too.
+    bool has_answered = false;
+    for (std::vector<io::host_column> read = stream.next(); !read.empty() || !has_answered;
+         read = stream.next()) {
+      bar.phase("lookup", read.empty() ? 0 : read[0].size);
+      const io::host_ranges ends = ends_of(arguments, in.keys, std::move(read));
+      answers found = no_answers();
+      answer(found, batch_of(ends));
+      writer->write(found);
+      has_answered = true;
+    }
+  } else {
+    const probes batch = batch_of(in.ends);
+    bar.phase("lookup", batch.size());
+    answers found = no_answers();
+    answer(found, batch);
+    bar.phase("write");
+    writer.emplace(files.answers(), arguments.result, batch.size(), false);
+    writer->write(found);
+  }
+  writer->finish();
   costs.repairs = repairs(*built, context(on).stream);
-
-  bar.phase("write");
-  write(files.answers(), found, arguments.result);
-  const query_facts facts{arguments.result, batch.size(), found.none()};
   files.commit([&] { return report(on, built->info(), facts, costs); });
 }
 
@@ -339,8 +461,9 @@ void add_query_command(CLI::App& app) {
   };
   file("--keys", arguments->keys, "The column to index")->required();
   file("--row-ids", arguments->row_ids, "Its row ids, uint32 or uint64; without them, positions");
-  file("--points", arguments->points, "Keys to look up");
-  file("--ranges", arguments->ranges, "Inclusive ranges: an n x 2 array of lower and upper ends");
+  file("--points", arguments->points, "Keys to look up; - or -:COLUMN of standard input");
+  file("--ranges", arguments->ranges,
+       "Inclusive ranges: an n x 2 array of lower and upper ends; - or -:LOWER,UPPER");
   command->add_option("--result", arguments->result, "What to find out about the matching rows")
       ->required()
       ->type_name(result_names);
@@ -382,6 +505,10 @@ void add_query_command(CLI::App& app) {
       "         greater than it, or with the smallest key not less; --strict leaves equal keys "
       "out\n"
       "\n"
+      "What comes on standard input is CSV or a stream in Arrow's IPC format. It is answered as "
+      "far\n"
+      "as it has come before more is waited for; --out - is of the same format.\n"
+      "\n"
       "`auto` takes the structure that was measured to be the fastest, of integers that are dense\n"
       "`direct`. `raydex advise` names the structure for a use case.\n"
       "\n"
@@ -396,7 +523,8 @@ void add_query_command(CLI::App& app) {
       "  raydex query --structure sorted_array --option layout=row --backend cpu \\\n"
       "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz\n"
       "  raydex query --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"
-      "      --erase gone.npy --points probes.npy --result count --out counts.npy");
+      "      --erase gone.npy --points probes.npy --result count --out counts.npy\n"
+      "  producer | raydex query --keys keys.npy --points -:key --result count --out - | consumer");
   command->callback([arguments] { run(*arguments); });
 }
 

@@ -250,6 +250,8 @@ def test_ranges_that_a_check_refuses(program, dtype, bad, text):
             "--check", values=values, ranges=ranges, result=result, report="report.json"
         )
         assert f"range 2 is {text}; legal: 0 <= lower <= upper <= 4" in line
+        # On standard output nothing precedes the first answers, a header neither.
+        assert program.refuse_rmq("--check", values=values, ranges=ranges, result=result, out="-") == line
 
 
 def test_a_check_refuses_ranges_of_an_empty_array(program):

@@ -77,9 +77,11 @@ TEST(ColumnWriter, MatchesAreLinesOfProbeAndRow) {
   output_file file(path);
   const std::vector<std::uint64_t> offsets{0, 0, 2, 2, 3};
   const std::vector<std::uint32_t> rows{8, 9, 4};
-  write_csv_matches(file, offsets, format_of<std::uint32_t>, std::as_bytes(std::span(rows)));
+  match_writer writer(file);
+  writer.write(offsets, format_of<std::uint32_t>, std::as_bytes(std::span(rows)));
+  writer.write(offsets, format_of<std::uint32_t>, std::as_bytes(std::span(rows)));
   file.commit();
-  EXPECT_EQ(read_file(path), "probe,row\n1,8\n1,9\n3,4\n");
+  EXPECT_EQ(read_file(path), "probe,row\n1,8\n1,9\n3,4\n5,8\n5,9\n7,4\n");
 }
 
 }  // namespace
