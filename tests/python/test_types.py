@@ -35,7 +35,7 @@ def test_the_package(tmp_path):
 
 def test_what_users_write(tmp_path):
     """A program without faults passes, and runs; of one with a fault in each line each is found."""
-    for library in ("mypy", "pandas", "polars", "pyarrow", "torch"):
+    for library in ("duckdb", "mypy", "pandas", "polars", "pyarrow", "torch"):
         pytest.importorskip(library)
     accepted, refused = TYPED / "accepted.py", TYPED / "refused.py"
     subprocess.run([sys.executable, accepted], check=True)
@@ -79,8 +79,9 @@ def test_the_stub_is_what_the_extension_has(tmp_path):
 
 
 def test_examples():
-    """Of all modules but those for Dask, whose examples need a cluster."""
+    """Of all modules but those for Dask, whose examples need a cluster, and those for libraries that are not there."""
     names = [one.name for one in pkgutil.walk_packages([str(PACKAGE)], "raydex.")]
+    names = [name for name in names if name not in ("raydex.duckdb", "raydex.polars") or find_spec(name[7:])]
     modules = [importlib.import_module(name) for name in names if not re.search(r"dask|__main__|\._raydex$", name)]
     examples = [doctest.testmod(one) for one in (raydex, *modules)]
     assert sum(one.failed for one in examples) == 0
@@ -88,7 +89,9 @@ def test_examples():
 
 
 def public_docstrings():
-    for module in ("raydex", "raydex.genomics", "raydex.sharded", *["raydex.dask"] * bool(find_spec("distributed"))):
+    optional = {"distributed": "raydex.dask", "duckdb": "raydex.duckdb", "polars": "raydex.polars"}
+    there = [module for library, module in optional.items() if find_spec(library)]
+    for module in ("raydex", "raydex.genomics", "raydex.sharded", *there):
         for name, value in vars(importlib.import_module(module)).items():
             if not name.startswith("_") and getattr(value, "__module__", "").startswith("raydex"):
                 members = vars(value).items() if inspect.isclass(value) else ()

@@ -6,13 +6,16 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
+import duckdb
 import numpy as np
 import numpy.typing as npt
 import pandas as pd  # type: ignore[import-untyped, unused-ignore]
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
 import raydex
+import raydex.duckdb
 import raydex.genomics
+import raydex.polars
 import torch
 from raydex.typing import Closed, How
 
@@ -59,6 +62,9 @@ merged: pl.DataFrame = raydex.merge(polar, polar, on="a", how="full", validate="
 first, second = raydex.join(numbers, numbers)
 polars_rows: pl.DataFrame = pl.DataFrame(raydex.join(numbers, numbers))
 array_of_rows: npt.NDArray[Any] = np.asarray(raydex.join(numbers, numbers))
+namespace: raydex.polars.Raydex[pl.LazyFrame] = polar.lazy().raydex  # type: ignore[attr-defined]
+latest: pl.LazyFrame = namespace.join_asof(polar, on="a", strategy="forward")
+relation = raydex.duckdb.join_asof(duckdb, "values (1), (2)", "values (1)", on="col0").filter("col0 > 1")
 near: pl.DataFrame = raydex.merge_range(polar, polar, on=["a"], distance=1, suffixes=("", "_of"))
 lowest: npt.NDArray[np.int64] = raydex.rmq(numbers, extremes="both", ties="rightmost").argmin([0], [1])
 means: npt.NDArray[np.float64] = raydex.aggregate(raydex.build([1, 2]), [1.0, 2.0]).mean([1], [2])
