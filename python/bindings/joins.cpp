@@ -11,6 +11,7 @@
 #include <array>
 
 #include "bindings.hpp"
+#include "raydex/table_join.hpp"
 
 namespace raydex::python {
 
@@ -45,6 +46,17 @@ void build_keys(join_handle* self, const std::string& backend_name, const sessio
   const backend chosen = parse_backend(backend_name);
   new (self) join_handle(
       build_join(chosen, context_of(from, stream), keys, {structure, options, missing_equal, seed}),
+      "join", chosen);
+}
+
+found match_once(const std::string& backend_name, const session& from, address stream,
+                 const key_parts& build, const std::string& structure, const option_map& options,
+                 bool missing_equal, std::optional<std::uint32_t> seed, const key_parts& probe,
+                 const std::string& how) {
+  const backend chosen = parse_backend(backend_name);
+  return std::make_unique<joined_handle>(
+      match_tables(chosen, context_of(from, stream), build, probe, kind_of(how),
+                   {structure, options, missing_equal, seed}),
       "join", chosen);
 }
 
@@ -283,6 +295,9 @@ void bind_joins(nb::module_& to) {
       .def("counts", write_counts, arg("session"), arg("stream"), arg("out"), arg("size"),
            without_gil())
       .def("close", &joined_handle::close, arg("before") = nb::none(), without_gil());
+  to.def("match_tables", match_once, arg("backend"), arg("session"), arg("stream"), arg("build"),
+         arg("structure"), arg("options"), arg("missing_equal"), arg("seed").none(), arg("probe"),
+         arg("how"), without_gil());
   nb::class_<join_handle>(to, "Join")
       .def("__init__", build_keys, arg("backend"), arg("session"), arg("stream"), arg("keys"),
            arg("structure"), arg("options"), arg("missing_equal"), arg("seed") = nb::none(),

@@ -129,9 +129,9 @@ class Joined(Held):
         [0 0 2] [1 2 1]
         [2] [2]
 
-    Rows have the order of those that the join gives at once. It holds the index of the build side, its columns if
-    they are strings or more than 64 bits, and 4 to 16 bytes a probe row, of right and full joins also 4 a build row,
-    until it is closed, a `with` ends, or the last reference goes; not the probe columns. Of an `Index` it holds
+    Rows have the order of those that the join gives at once. It holds the columns of the build side, its index if one
+    was made (see `join`), else 4 or 8 bytes a build row where build keys repeat; and 4 to 16 bytes a probe row, of
+    right and full joins also 4 a build row, until it is closed, a `with` ends, or the last reference goes; not the probe columns. Of an `Index` it holds
     that, and refuses to answer once it is edited or closed. On a GPU work goes to the stream of the join. Several
     threads may ask it."""
 

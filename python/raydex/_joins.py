@@ -263,7 +263,7 @@ def join(
         where both sides have names, columns are matched by these. Strings of any length are taken, as
         Arrow has them. Dtypes of a pair need not be equal if one type has the values of both. Times of
         two units are compared exactly; on a GPU, where Arrow's columns alone have a unit, CuPy has to be imported
-        and the finer unit has to hold all of them. `build` is indexed; it may be an `Index`, which is used as it is.
+        and the finer unit has to hold all of them. `build` may be an `Index`, which is used as it is.
     how
         `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1 (see
         `JoinRows.take`). `right`: as inner, and after them build rows without a match, in their order, also those
@@ -296,8 +296,9 @@ def join(
 
     Cost
     ----
-    The build of an index, one lookup a probe row, a write a row of the result. Waits for the stream: sizes are known
-    when it returns.
+    In host memory, if no structure is named: a few passes over the keys of both sides, which are divided by a hash
+    until parts of them fit the processor's caches. Else the build of an index over `build`, and one lookup a probe
+    row. Then a write a row of the result. Waits for the stream: sizes are known when it returns.
     """
     check_kind(how)
     missing_equal, lazy, row_type = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)
@@ -328,11 +329,10 @@ def match_columns(
     built, probed = pair_columns(build, probe)
     call = Call(built[0], device, stream, structure)
     build_key, probe_key = both_keys(built, probed, call.stream)
-    side = call.device.run(
-        _raydex.Join, call.device.backend, *call.context, natives(build_key), structure, texts, missing_equal,
-        seed,
+    found = call.device.run(
+        _raydex.match_tables, call.device.backend, *call.context, natives(build_key), structure, texts, missing_equal,
+        seed, natives(probe_key), how,
     )  # fmt: skip
-    found = call.device.run(side.match, *call.context, natives(probe_key), how)
     return Joined(found, call, how, dtype, build_key[0].size, build_key)
 
 

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins that build their index, and which table is indexed.
+#include <memory>
+#include <span>
+#include <utility>
+
 #include "raydex/error.hpp"
 #include "raydex/join.hpp"
+#include "raydex/table_join.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/machines/cpu/joins/join_once.hpp"
+#include "src/operations/joins/slices.hpp"
 
 namespace raydex {
 
@@ -14,6 +21,29 @@ index_maker maker_of(backend where, const join_options& options) {
     return build(options.structure, where, on, keys, std::nullopt, options.options);
   };
 }
+
+// What a join found, with the join.
+class joined_of_own final : public joined {
+ public:
+  joined_of_own(backend where, std::unique_ptr<join> side, std::unique_ptr<joined> found)
+      : joined(where, found->kind(), found->probes(), 0),  // the other one knows the rows
+        side_(std::move(side)),
+        found_(std::move(found)) {
+    size_ = found_->size();
+    unmatched_ = found_->unmatched();
+  }
+
+ private:
+  void do_counts(const context& on, std::uint64_t* out) const override {
+    found_->counts(on, std::span(out, probes()));
+  }
+  void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
+    found_->rows(on, first, out);
+  }
+
+  std::unique_ptr<join> side_;
+  std::unique_ptr<joined> found_;
+};
 
 }  // namespace
 
@@ -43,6 +73,24 @@ std::unique_ptr<asof_join> build_asof_join(backend where, const context& on, con
   rethrow_as_error();
 }
 
+std::unique_ptr<joined> match_tables(backend where, const context& on, const key_parts& build,
+                                     const key_parts& probe, join_kind kind,
+                                     const join_options& options) try {
+  check_available(where);
+  check_space(on, where);
+  check_key("build", build);
+  check_key("probe", probe);
+  check_same_key("probe", probe, formats_of(build));
+  to_string(kind);  // which knows all kinds
+  if (where == backend::cpu && options.structure == "auto" && options.options.empty())
+    return cpu::join_once(on, build, probe, kind, options);
+  std::unique_ptr<join> side = build_join(where, on, build, options);
+  std::unique_ptr<joined> found = side->match(on, probe, kind);
+  return std::make_unique<joined_of_own>(where, std::move(side), std::move(found));
+} catch (...) {
+  rethrow_as_error();
+}
+
 join_rows join_tables(backend where, const context& on, const key_parts& build,
                       const key_parts& probe, join_kind kind, join_side side,
                       const join_options& options) try {
@@ -54,8 +102,8 @@ join_rows join_tables(backend where, const context& on, const key_parts& build,
   const bool swapped =
       side == join_side::probe ||
       (side == join_side::automatic && kind == join_kind::inner && probe_rows < build_rows);
-  const auto built = build_join(where, on, swapped ? probe : build, options);
-  const auto found = built->match(on, swapped ? build : probe, kind);
+  const auto found =
+      match_tables(where, on, swapped ? probe : build, swapped ? build : probe, kind, options);
   constexpr std::uint64_t most = not_found<std::uint32_t>;
   join_rows all;
   all.type = build_rows < most && probe_rows < most ? row_id_type::uint32 : row_id_type::uint64;

@@ -15,6 +15,7 @@
 #include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
+#include "raydex/table_join.hpp"
 #include "raydex/window_join.hpp"
 #include "tests/failures/sweep.hpp"
 
@@ -133,6 +134,27 @@ TEST_P(failing_equal_joins, match) {
         [&](const join& built) { return built.match(metered(), probe_key, join_kind::inner); },
         expected);
     if (HasFailure()) return;
+  }
+}
+
+TEST_F(failing_joins, of_two_tables) {
+  const pairs expected = find([](std::int64_t a, std::int64_t b) { return a == b; });
+  for (const std::size_t columns : {std::size_t{1}, std::size_t{2}}) {
+    SCOPED_TRACE(columns);
+    const key_parts build_key(columns, column(build_));
+    const key_parts probe_key(columns, column(probe_));
+    std::unique_ptr<joined> found;
+    fail_in_turn(
+        "match",
+        [&] {
+          found = match_tables(tested_backend(), metered(), build_key, probe_key, join_kind::inner);
+        },
+        [&] { EXPECT_EQ(meter_->current(), 0); },
+        [&] {
+          EXPECT_EQ(rows_of(*found), expected);
+          found.reset();
+        });
+    EXPECT_EQ(meter_->current(), 0);
   }
 }
 

@@ -238,7 +238,13 @@ class join_trial {
         return ranges_->match_compared(on, first, one.compared, probes.by(), one.kind);
       return ranges_->match(on, batch, probes.by(), one.kind);
     }
-    if (one.how == matching::equal) return equi_->match(on, probes.keys(), one.kind);
+    if (one.how == matching::equal) {
+      // Some threads join the tables once, beside those that ask the index.
+      if (join_.structure != "auto" || thread % 2 != 0)
+        return equi_->match(on, probes.keys(), one.kind);
+      return match_tables(where_.tested().where, on, build_.keys(), probes.keys(), one.kind,
+                          {.missing_equal = join_.missing_equal, .seed = join_.hash_seed});
+    }
     if (one.how == matching::band)
       return equi_->match_band(on, first, one.before->value(), one.kind);
     if (one.how == matching::compared)

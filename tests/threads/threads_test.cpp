@@ -15,6 +15,7 @@
 #include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
+#include "raydex/table_join.hpp"
 #include "raydex/window_join.hpp"
 #include "tests/support/answers.hpp"
 #include "tests/support/random.hpp"
@@ -228,6 +229,11 @@ TEST(other_join_threads, match_at_once) {
     };
     answer all;
     all.push_back(rows(*band->match_band(on, column(asked), 1, join_kind::inner)));
+    for (const std::size_t columns : {std::size_t{1}, std::size_t{3}}) {
+      const key_parts build(columns, times);
+      const key_parts probe(columns, column(asked));
+      all.push_back(rows(*match_tables(backend::cpu, on, build, probe, join_kind::inner)));
+    }
     all.push_back(rows(*intervals->match(on, column(asked), join_kind::inner)));
     all.emplace_back(probe_count);
     closest->match(on, column(asked), {column(asked), column(asked)}, {}, all.back());

@@ -12,25 +12,10 @@
 
 #include "raydex/core/joins/pairs.hpp"
 #include "raydex/join.hpp"
+#include "src/operations/joins/found_rows.hpp"
 #include "src/operations/machine.hpp"
 
 namespace raydex {
-
-inline core::joining joining_of(join_kind kind) {
-  switch (kind) {
-    case join_kind::left:
-    case join_kind::full:
-      return core::joining::matches_or_one;
-    case join_kind::semi:
-      return core::joining::once_if_any;
-    case join_kind::anti:
-      return core::joining::once_if_none;
-    case join_kind::inner:
-    case join_kind::right:
-      break;
-  }
-  return core::joining::matches;
-}
 
 // Where the rows of each tile of probes end.
 template <executor Executor>
@@ -73,20 +58,6 @@ void with_slice(std::uint64_t first, const gather_maps& out, const F& f) {
                            static_cast<row*>(out.build_rows)});
   });
 }
-
-// What probes found of an index.
-template <class RowId>
-struct found_rows {
-  buffer<RowId> begins;
-  buffer<RowId> counts;        // empty: no probe has more than one match
-  buffer<std::byte> own_list;  // what `list` points to, unless the join has it
-  const void* list = nullptr;
-
-  core::located_probes<RowId> view(join_kind kind) const {
-    return {begins.data(), counts.data(), static_cast<const RowId*>(list), begins.size(),
-            joining_of(kind)};
-  }
-};
 
 // Whether a join has build rows without a match.
 inline bool wants_unmatched(join_kind kind) {

@@ -67,6 +67,35 @@ made_column packed(const context& on, const core::composite_cells& keys, std::ui
   return made;
 }
 
+// How keys of these columns are compared.
+inline key_comparison comparison_of(const core::composite_cells& keys) {
+  if (keys.bits() > 64) return key_comparison::hashed;
+  return keys.count == 1 && !keys.missing_equal ? key_comparison::column : key_comparison::packed;
+}
+
+// Hashes of the columns of a key.
+template <executor Executor>
+made_column hashed(const context& on, const core::composite_cells& keys,
+                   const core::hash_function<std::uint64_t>& mix, std::uint64_t size) {
+  made_column made;
+  made.wide = {on, size};
+  Executor::for_each(on, core::put_key_hashes{keys, mix, made.wide.data()}, size);
+  made.validity = validity_of<Executor>(on, keys, size);
+  return made;
+}
+
+// Calls f(hash) with one hash after the other, until it says that this one tells all keys apart.
+template <class F>
+void try_hashes(std::uint64_t seed, const F& f) {
+  constexpr unsigned most = 8;
+  for (unsigned tried = 0; tried < most; ++tried) {
+    const auto mix = core::hash_by<std::uint64_t>(seed);
+    seed = mix(seed + 1);
+    if (f(mix)) return;
+  }
+  refuse_hashes(most);
+}
+
 template <executor Executor>
 class key_index {
  public:
@@ -103,7 +132,7 @@ class key_index {
     const core::composite_cells cells = composite_of(keys, keys_.missing_equal);
     const std::uint64_t size = size_of(keys);
     made = comparison_ == key_comparison::packed ? packed<Executor>(on, cells, size)
-                                                 : hashed(on, cells, size);
+                                                 : hashed<Executor>(on, cells, mix_, size);
     return points(made.view());
   }
 
@@ -121,32 +150,15 @@ class key_index {
   }
 
  private:
-  static key_comparison comparison_of(const core::composite_cells& keys) {
-    if (keys.bits() > 64) return key_comparison::hashed;
-    return keys.count == 1 && !keys.missing_equal ? key_comparison::column : key_comparison::packed;
-  }
-
-  made_column hashed(const context& on, const core::composite_cells& keys,
-                     std::uint64_t size) const {
-    made_column made;
-    made.wide = {on, size};
-    Executor::for_each(on, core::put_key_hashes{keys, mix_, made.wide.data()}, size);
-    made.validity = validity_of<Executor>(on, keys, size);
-    return made;
-  }
-
   // Builds with the first hash that tells all keys apart.
   void build_hashed(const context& on, std::uint64_t size, std::uint64_t seed,
                     const index_maker& make) {
-    constexpr unsigned most = 8;
-    for (unsigned tried = 0; tried < most; ++tried) {
-      mix_ = core::hash_by<std::uint64_t>(seed);
-      seed = mix_(seed + 1);
-      const made_column made = hashed(on, keys_, size);
+    try_hashes(seed, [&](const core::hash_function<std::uint64_t>& mix) {
+      mix_ = mix;
+      const made_column made = hashed<Executor>(on, keys_, mix, size);
       own_ = make(on, made.view());
-      if (!confuses_keys(on, made)) return;
-    }
-    refuse_hashes(most);
+      return !confuses_keys(on, made);
+    });
   }
 
   bool confuses_keys(const context& on, const made_column& made) const {

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The build rows of equal keys for each probe row, of two columns that are looked at once: both are
+// divided by a hash, until the build rows of a part fit the second-level cache.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "raydex/core/joins/key_cells.hpp"
+#include "raydex/memory.hpp"
+#include "src/machines/cpu/joins/division.hpp"
+#include "src/machines/cpu/joins/part_table.hpp"
+#include "src/machines/cpu/parallel.hpp"
+#include "src/operations/joins/found_rows.hpp"
+
+namespace raydex::cpu {
+
+// Into how many parts so many build rows are divided, as a power of two. Measured: a table of 2^13
+// rows stays in a second-level cache of 512 KiB, so do lines for 2^10 parts, and more of either
+// takes longer; of many rows the parts are larger first.
+constexpr unsigned part_bits(std::uint64_t rows) {
+  const auto bits_of = [&](unsigned of_part) {
+    return static_cast<unsigned>(std::bit_width((rows - 1) >> of_part));
+  };
+  if (rows <= std::uint64_t{1} << 14) return 0;
+  return bits_of(13) <= 10 ? bits_of(13) : std::clamp(bits_of(14), 10U, 11U);
+}
+
+// Has this core fetch the cells of a key, but the bytes of strings, of which it needs to know where
+// they begin.
+inline void prefetch_cells(const core::composite_cells& keys, std::uint64_t row) {
+  for (unsigned p = 0; p < keys.count; ++p) {
+    const core::key_cells& part = keys.parts[p];
+    if (part.is_strings) {
+      core::prefetch(static_cast<const std::byte*>(part.offsets) +
+                     row * (part.wide_offsets ? 8 : 4));
+    } else {
+      core::prefetch(part.fixed.data + row * part.fixed.stride);
+    }
+  }
+}
+// And then those bytes.
+inline void prefetch_strings(const core::composite_cells& keys, std::uint64_t row) {
+  for (unsigned p = 0; p < keys.count; ++p) {
+    const core::key_cells& part = keys.parts[p];
+    if (!part.is_strings) continue;
+    const std::uint64_t begin = part.begin(row);
+    const std::uint64_t end = part.begin(row + 1);
+    if (begin == end) continue;
+    core::prefetch(part.bytes + begin);
+    core::prefetch(part.bytes + end - 1);  // in another line, maybe
+  }
+}
+
+// Calls f(i, row) for the build rows whose keys are to be compared with others, some time after
+// these have been fetched: `row_of(i)` is one, or nothing.
+template <class RowOf, class F>
+void for_each_fetched(const core::composite_cells& keys, std::uint64_t begin, std::uint64_t end,
+                      const RowOf& row_of, const F& f) {
+  constexpr std::uint64_t at_once = 32;
+  std::optional<std::uint64_t> rows[at_once];
+  for (std::uint64_t first = begin; first < end; first += at_once) {
+    const std::uint64_t size = std::min(at_once, end - first);
+    for (std::uint64_t i = 0; i < size; ++i) {
+      rows[i] = row_of(first + i);
+      if (rows[i]) prefetch_cells(keys, *rows[i]);
+    }
+    for (std::uint64_t i = 0; i < size; ++i)
+      if (rows[i]) prefetch_strings(keys, *rows[i]);
+    for (std::uint64_t i = 0; i < size; ++i)
+      if (rows[i]) f(first + i, *rows[i]);
+  }
+}
+
+template <class Key, class RowId>
+class equal_rows {
+ public:
+  // `hashed`: the columns of the build side, if its keys are hashes of these. `bits`: what divides
+  // it into parts, of 0 to 31.
+  equal_rows(const context& on, const column& build, const column& probe,
+             const core::hash_function<Key>& mix, const core::composite_cells* hashed,
+             unsigned bits)
+      : on_(on),
+        build_size_(build.size),
+        probe_(probe, mix),
+        probed_(probed_keys({build, mix})),
+        keys_(hashed),
+        bits_(bits),
+        expected_(2 * (build.size >> bits)),
+        build_parts_(on, hashed_column<Key>(build, mix).filtered(probed_), bits),
+        hashes_(on, entries()) {
+    found_.own_list = {on, entries() * sizeof(RowId)};
+    found_.begins = {on, probe.size};
+    build_parts_.divide(on, hashes_.data(), rows());
+    if (bits_ == 0) {
+      look_up_all();
+    } else {
+      look_up_parts();
+    }
+    hashes_ = {};
+    compare();
+    if (found_.counts.size() != 0) {
+      found_.list = rows();
+    } else {
+      found_.own_list = {};
+    }
+  }
+
+  // Whether build rows of different keys have equal hashes. Then nothing is found.
+  bool confused() const { return confused_; }
+  // Build rows that may match.
+  std::uint64_t entries() const { return build_parts_.size(); }
+  found_rows<RowId> take() { return std::move(found_); }
+
+ private:
+  using table = part_table<Key, RowId>;
+  static_assert(sizeof(RowId) <= sizeof(Key), "what is found takes the place of hashes");
+
+  // Probes of a part that several threads look up.
+  static constexpr std::uint64_t heavy = std::uint64_t{1} << 18;
+
+  // In order, a part is read a few at a time: the next line of it is fetched meanwhile.
+  static constexpr std::uint64_t ahead = 64 / sizeof(Key);
+
+  struct answer {
+    RowId begin;
+    RowId count;
+  };
+
+  // What build keys are to pass: those of the probe rows, if these are few and leave out many. So
+  // rows without a match are neither divided nor compared.
+  key_filter<Key> probed_keys(const hashed_column<Key>& build) const {
+    constexpr std::uint64_t sample = 1 << 12;
+    constexpr auto none = [](std::uint64_t) {};
+    if (probe_.size() > build.size() / 4) return {};
+    key_filter<Key> probed(on_, probe_.size());
+    for_blocks(probe_.size(), 1 << 14, [&](std::uint64_t begin, std::uint64_t end) {
+      probe_.for_each(
+          begin, end, [&](std::uint64_t, Key hash) { probed.add(hash); }, none);
+    });
+    const std::uint64_t looked_at = std::min(sample, build.size());
+    std::uint64_t passed = 0;
+    build.for_each(
+        0, looked_at, [&](std::uint64_t, Key hash) { passed += probed.lets_pass(hash) ? 1U : 0U; },
+        none);
+    if (4 * passed > 3 * looked_at) return {};
+    return probed;
+  }
+
+  RowId* rows() { return reinterpret_cast<RowId*>(found_.own_list.data()); }
+
+  // Fills a table with a part, whose rows it puts in order.
+  void fill(table& part, std::size_t number) {
+    const std::uint64_t begin = build_parts_.begin(number);
+    const std::uint64_t size = build_parts_.end(number) - begin;
+    part.fill({hashes_.data() + begin, size}, bits_, expected_);
+    if (!part.repeats()) return;
+    const std::span<RowId> own(rows() + begin, size);
+    part.order(own);
+    if (keys_ == nullptr) return;
+    std::call_once(firsts_once_, [&] {
+      firsts_ = {on_, build_parts_.size()};
+      std::fill(firsts_.begin(), firsts_.end(), table::none);
+    });
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto& group = part.rows_of(part.firsts()[i]);
+      firsts_[begin + i] = own[group.end - group.count];
+    }
+  }
+
+  // Compares build rows of equal hashes, in their order, with the first one.
+  void compare() {
+    if (firsts_.size() == 0) return;
+    buffer<RowId> firsts(on_, build_size_);
+    build_parts_.for_each_in_order(
+        on_, [&](std::uint64_t i, std::size_t, std::uint64_t place) { firsts[i] = firsts_[place]; },
+        [&](std::uint64_t i) { firsts[i] = table::none; });
+    firsts_ = {};
+    const auto row_of = [&](std::uint64_t i) {
+      const bool has_other = firsts[i] != table::none && firsts[i] != i;
+      return has_other ? std::optional<std::uint64_t>(firsts[i]) : std::nullopt;
+    };
+    for_blocks(build_size_, 1 << 10, [&](std::uint64_t begin, std::uint64_t end) {
+      for_each_fetched(*keys_, begin, end, row_of, [&](std::uint64_t i, std::uint64_t first) {
+        if (!keys_->equal(i, *keys_, first)) confused_ = true;
+      });
+    });
+  }
+
+  // What a probe finds in a part whose rows begin there.
+  static answer find(const table& part, Key hash, const RowId* list, std::uint64_t begin) {
+    const RowId first = part.find(hash);
+    if (first == table::none) return {table::none, 0};
+    if (!part.repeats()) return {list[begin + first], 1};
+    const auto& group = part.rows_of(first);
+    if (group.count == 1) return {list[begin + group.end - 1], 1};
+    return {static_cast<RowId>(begin + group.end - group.count), group.count};
+  }
+
+  // There is one part, and probes find their rows in it as they come.
+  void look_up_all() {
+    table part(on_);
+    fill(part, 0);
+    if (part.repeats()) found_.counts = {on_, probe_.size()};
+    RowId* const begins = found_.begins.data();
+    RowId* const counts = found_.counts.data();
+    const auto put = [&](std::uint64_t i, const answer& what) {
+      begins[i] = what.begin;
+      if (counts != nullptr) counts[i] = what.count;
+    };
+    for_blocks(probe_.size(), 1 << 12, [&](std::uint64_t begin, std::uint64_t end) {
+      probe_.for_each(
+          begin, end, [&](std::uint64_t i, Key hash) { put(i, find(part, hash, rows(), 0)); },
+          [&](std::uint64_t i) {
+            put(i, {table::none, 0});
+          });
+    });
+  }
+
+  // What probes find takes the place of their hashes, and is then put in their order.
+  void look_up_parts() {
+    const division<Key> parts(on_, probe_, bits_);
+    buffer<Key> places(on_, parts.size());
+    parts.divide(on_, places.data(), static_cast<RowId*>(nullptr));
+    buffer<RowId> counts;
+    std::once_flag once;
+    buffer<std::uint8_t> repeats(on_, parts.parts());
+    const auto look_up_part = [&](table& part, std::size_t number) {
+      fill(part, number);
+      const std::uint64_t own_begin = build_parts_.begin(number);
+      repeats[number] = part.repeats() ? 1 : 0;
+      if (part.repeats()) std::call_once(once, [&] { counts = {on_, parts.size()}; });
+      for_each_slice_of(parts.begin(number), parts.end(number),
+                        [&](std::uint64_t begin, std::uint64_t end) {
+                          for (std::uint64_t i = begin; i < end; ++i) {
+                            const answer what = find(part, places[i], rows(), own_begin);
+                            places[i] = what.begin;
+                            if (part.repeats()) counts[i] = what.count;
+                          }
+                        });
+    };
+    // Some parts at a time, which have one table after the other in the same memory.
+    const std::uint64_t grain = std::max<std::uint64_t>(1, parts.parts() / 64);
+    for_blocks(parts.parts(), grain, [&](std::uint64_t begin, std::uint64_t end) {
+      table part(on_);
+      for (std::uint64_t number = begin; number < end; ++number)
+        look_up_part(part, number);
+    });
+    if (counts.size() != 0) found_.counts = {on_, probe_.size()};
+    RowId* const begins = found_.begins.data();
+    RowId* const found_counts = found_.counts.data();
+    parts.for_each_in_order(
+        on_,
+        [&](std::uint64_t i, std::size_t part, std::uint64_t place) {
+          core::prefetch(places.data() + place + ahead);
+          const auto begin = static_cast<RowId>(places[place]);
+          begins[i] = begin;
+          if (found_counts == nullptr) return;
+          const RowId alone = begin == table::none ? 0 : 1;
+          found_counts[i] = repeats[part] != 0 ? counts[place] : alone;
+        },
+        [&](std::uint64_t i) {
+          begins[i] = table::none;
+          if (found_counts != nullptr) found_counts[i] = 0;
+        });
+  }
+
+  // Calls f(begin, end), by several threads where there is much to do.
+  template <class F>
+  static void for_each_slice_of(std::uint64_t begin, std::uint64_t end, const F& f) {
+    if (end - begin <= heavy) return f(begin, end);
+    // While this thread waits, another part on top of this one would keep it waiting.
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(tbb::blocked_range<std::uint64_t>(begin, end, heavy / 4),
+                        [&](const auto& slice) { f(slice.begin(), slice.end()); });
+    });
+  }
+
+  context on_;
+  std::uint64_t build_size_;
+  hashed_column<Key> probe_;
+  key_filter<Key> probed_;
+  const core::composite_cells* keys_;
+  unsigned bits_;
+  std::uint64_t expected_;  // different keys of a part, at most
+  division<Key> build_parts_;
+  buffer<Key> hashes_;  // of the build rows, part after part
+  found_rows<RowId> found_;
+  std::once_flag firsts_once_;
+  buffer<RowId> firsts_;  // of each place the first row of its hash, if keys are compared
+  std::atomic<bool> confused_ = false;
+};
+
+}  // namespace raydex::cpu

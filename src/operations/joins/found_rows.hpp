@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the probes of a join found, on any backend.
+#pragma once
+
+#include <cstddef>
+
+#include "raydex/core/joins/pairs.hpp"
+#include "raydex/join.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex {
+
+inline core::joining joining_of(join_kind kind) {
+  switch (kind) {
+    case join_kind::left:
+    case join_kind::full:
+      return core::joining::matches_or_one;
+    case join_kind::semi:
+      return core::joining::once_if_any;
+    case join_kind::anti:
+      return core::joining::once_if_none;
+    case join_kind::inner:
+    case join_kind::right:
+      break;
+  }
+  return core::joining::matches;
+}
+
+// What probes found of the build rows.
+template <class RowId>
+struct found_rows {
+  buffer<RowId> begins;
+  buffer<RowId> counts;        // empty: no probe has more than one match
+  buffer<std::byte> own_list;  // what `list` points to, unless the join has it
+  const void* list = nullptr;
+
+  core::located_probes<RowId> view(join_kind kind) const {
+    return {begins.data(), counts.data(), static_cast<const RowId*>(list), begins.size(),
+            joining_of(kind)};
+  }
+};
+
+}  // namespace raydex

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of equal keys by parts, of few rows in many parts: what larger tables have at their edges.
+#include "src/machines/cpu/joins/equal_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/random.hpp"
+
+namespace raydex::cpu {
+namespace {
+
+using test::below;
+
+template <class Key>
+struct side {
+  std::vector<Key> keys;
+  std::vector<std::uint8_t> validity;
+
+  column view() const { return {keys, validity.empty() ? nullptr : validity.data()}; }
+  bool valid(std::size_t i) const {
+    return validity.empty() || (validity[i / 8] >> (i % 8) & 1) != 0;
+  }
+};
+
+// So many rows of some keys, half of them of one where it is heavy; some missing.
+template <class Key>
+side<Key> make(std::size_t size, std::uint64_t keys, bool heavy, bool missing,
+               std::mt19937_64& random) {
+  side<Key> made;
+  for (std::size_t i = 0; i < size; ++i)
+    made.keys.push_back(heavy && below(random, 2) != 0 ? Key{3}
+                                                       : static_cast<Key>(below(random, keys)));
+  for (std::size_t i = 0; missing && i < (size + 7) / 8; ++i)
+    made.validity.push_back(static_cast<std::uint8_t>(random()));
+  return made;
+}
+
+template <class Types>
+class equal_rows_of : public testing::Test {
+ protected:
+  using key = typename Types::first_type;
+  using row_id = typename Types::second_type;
+
+  void check(const side<key>& build, const side<key>& probe, unsigned bits) {
+    SCOPED_TRACE(std::to_string(build.keys.size()) + " build rows, " +
+                 std::to_string(probe.keys.size()) + " probe rows, " + std::to_string(bits) +
+                 " bits");
+    std::map<key, std::vector<std::uint64_t>> rows;
+    std::uint64_t entries = 0;
+    for (std::size_t i = 0; i < build.keys.size(); ++i) {
+      if (!build.valid(i)) continue;
+      rows[build.keys[i]].push_back(i);
+      ++entries;
+    }
+    equal_rows<key, row_id> tested(on_, build.view(), probe.view(), core::hash_by<key>(random_()),
+                                   nullptr, bits);
+    EXPECT_FALSE(tested.confused());
+    // Where probes are few, build rows that none of them may match are left out.
+    const bool all_pass = probe.keys.size() > build.keys.size() / 4;
+    EXPECT_LE(tested.entries(), entries);
+    if (all_pass) EXPECT_EQ(tested.entries(), entries);
+    const found_rows<row_id> found = tested.take();
+    ASSERT_EQ(found.begins.size(), probe.keys.size());
+    if (all_pass) EXPECT_EQ(found.counts.size(), rows.size() == entries ? 0 : probe.keys.size());
+    const auto view = found.view(join_kind::inner);
+    for (std::size_t i = 0; i < probe.keys.size(); ++i) {
+      const auto place = rows.find(probe.keys[i]);
+      std::vector<std::uint64_t> expected;
+      if (probe.valid(i) && place != rows.end()) expected = place->second;
+      std::vector<std::uint64_t> got;
+      for (std::uint64_t k = 0; k < view.matches(i); ++k)
+        got.push_back(view.build_row(i, k));
+      ASSERT_EQ(got, expected) << "probe row " << i;
+    }
+  }
+
+  host_memory_resource memory_;
+  context on_{memory_};
+  std::mt19937_64 random_{7};
+};
+
+using types =
+    testing::Types<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint64_t, std::uint32_t>,
+                   std::pair<std::uint64_t, std::uint64_t>>;
+TYPED_TEST_SUITE(equal_rows_of, types);
+
+TYPED_TEST(equal_rows_of, are_found_in_any_parts) {
+  using key = typename TypeParam::first_type;
+  for (const unsigned bits : {0U, 1U, 5U, 11U}) {
+    for (const std::size_t builds : {0, 1, 2, 700, 3000}) {
+      for (const std::size_t probes : {0, 1, 511, 512, 513, 2000}) {
+        for (const std::uint64_t keys : {2, 900, 100'000}) {
+          const bool heavy = keys == 900;
+          const bool missing = below(this->random_, 2) != 0;
+          if (builds * probes / keys > 200'000) continue;
+          this->check(make<key>(builds, keys, heavy, missing, this->random_),
+                      make<key>(probes, keys, false, missing, this->random_), bits);
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// Each part has more rows than it was expected to, and more probes than one thread looks up.
+TYPED_TEST(equal_rows_of, are_found_in_heavy_parts) {
+  using key = typename TypeParam::first_type;
+  this->check(make<key>(20'000, 10'000, true, false, this->random_),
+              make<key>(3, 5, false, true, this->random_), 4);
+  this->check(make<key>(4, 4, false, false, this->random_),
+              make<key>(700'000, 300, true, true, this->random_), 2);
+}
+
+// A part with more different keys than expected is put in a larger table.
+TEST(part_table, grows) {
+  host_memory_resource memory;
+  part_table<std::uint64_t, std::uint32_t> tested(context{memory});
+  const core::hash_function<std::uint64_t> mix;
+  for (const std::uint64_t copies : {1, 3}) {
+    std::vector<std::uint64_t> hashes;
+    for (std::uint64_t i = 0; i < 3000; ++i)
+      hashes.push_back(mix(i / copies));
+    tested.fill(hashes, 0, 2);
+    EXPECT_EQ(tested.repeats(), copies != 1);
+    for (std::uint64_t i = 0; i < 3000; ++i)
+      ASSERT_EQ(tested.find(hashes[i]), i / copies * copies);
+    EXPECT_EQ(tested.find(mix(3000)), (part_table<std::uint64_t, std::uint32_t>::none));
+  }
+}
+
+// Rows whose hashes are equal and whose keys are not.
+TEST(equal_hashes, are_noticed) {
+  host_memory_resource memory;
+  const context on{memory};
+  const std::string bytes = "onetwoone";
+  const std::vector<std::uint32_t> offsets{0, 3, 6, 9};
+  core::composite_cells keys;
+  keys.parts[0].bytes = bytes.data();
+  keys.parts[0].offsets = offsets.data();
+  keys.parts[0].is_strings = true;
+  keys.count = 1;
+  const core::hash_function<std::uint64_t> mix;
+  for (const unsigned bits : {0U, 3U}) {
+    const auto confused = [&](const std::vector<std::uint64_t>& hashes) {
+      return equal_rows<std::uint64_t, std::uint32_t>(on, column(hashes), column(hashes), mix,
+                                                      &keys, bits)
+          .confused();
+    };
+    EXPECT_FALSE(confused({5, 8, 5}));
+    EXPECT_FALSE(confused({5, 8, 9}));
+    EXPECT_TRUE(confused({5, 5, 5}));
+    EXPECT_TRUE(confused({8, 5, 5}));
+  }
+}
+
+// Few probes leave out what they do not ask for, unless most of it passes.
+TEST(key_filter, is_made_where_probes_are_few) {
+  host_memory_resource memory;
+  const context on{memory};
+  std::vector<std::uint32_t> build(20'000);
+  std::iota(build.begin(), build.end(), 0);
+  const auto entries = [&](const std::vector<std::uint32_t>& probe) {
+    return equal_rows<std::uint32_t, std::uint32_t>(on, column(build), column(probe), {}, nullptr,
+                                                    2)
+        .entries();
+  };
+  const std::vector<std::uint32_t> many(build.begin(), build.begin() + 5001);
+  const std::vector<std::uint32_t> few(build.begin(), build.begin() + 1000);
+  EXPECT_EQ(entries(many), build.size());
+  EXPECT_GE(entries(few), few.size());
+  EXPECT_LT(entries(few), build.size() / 4);
+  EXPECT_EQ(entries({}), 0);
+  for (std::uint32_t& key : build)
+    key %= 1000;
+  EXPECT_EQ(entries(few), build.size());
+}
+
+TEST(part_bits, follow_the_build_rows) {
+  EXPECT_EQ(part_bits(0), 0);
+  EXPECT_EQ(part_bits(1 << 14), 0);
+  EXPECT_EQ(part_bits((1 << 14) + 1), 2);
+  EXPECT_EQ(part_bits(1 << 20), 7);
+  EXPECT_EQ(part_bits(1 << 24), 10);
+  EXPECT_EQ(part_bits(1 << 25), 11);
+  EXPECT_EQ(part_bits(std::uint64_t{1} << 40), 11);
+}
+
+}  // namespace
+}  // namespace raydex::cpu

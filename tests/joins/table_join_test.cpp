@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins of two tables that are made once: the rows of an index, in the same order, of tables that
+// are gone by then.
+#include "raydex/table_join.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/joins/joined_rows.hpp"
+#include "tests/joins/tables.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace raydex::test {
+namespace {
+
+class table_join : public backend_test {
+ protected:
+  // Rows of different keys, of which every `heavy`-th one has the same, and every ninth may be
+  // missing.
+  template <class T>
+  static cells_of<T> column_of(std::size_t size, std::uint64_t keys, unsigned heavy, bool missing,
+                               std::mt19937_64& random) {
+    cells_of<T> made(size);
+    for (auto& cell : made) {
+      if (missing && below(random, 9) == 0) continue;
+      const bool is_heavy = heavy != 0 && below(random, heavy) == 0;
+      const std::uint64_t key = is_heavy ? 5 : below(random, keys);
+      if constexpr (std::is_same_v<T, std::string>) {
+        cell = std::string(key % 33, 'x') + std::to_string(key);
+      } else {
+        cell = static_cast<T>(key * 0x9e37'79b1);
+      }
+    }
+    return made;
+  }
+
+  void check(const table& build, const table& probe, bool missing_equal,
+             const std::string& structure = "auto") {
+    const found_rows found = find_equal(build, probe, missing_equal);
+    for (const join_kind kind : all_join_kinds) {
+      const std::unique_ptr<joined> got = [&] {
+        const placed_table build_there(at(), build, true);
+        const placed_table probe_there(at(), probe);
+        return match_tables(tested_backend(), at(), build_there.parts, probe_there.parts, kind,
+                            {.structure = structure, .missing_equal = missing_equal});
+      }();
+      check_joined(at(), *got, kind, found, asked_rows::both, rows_in(build));
+      if (HasFatalFailure()) return;
+    }
+  }
+};
+
+// From 2^14 build rows on the cpu backend divides them, and 2^16 probe rows are a block.
+TEST_F(table_join, of_tables_of_many_sizes) {
+  auto random = generator();
+  std::vector<std::pair<std::size_t, std::size_t>> sizes{{0, 0}, {0, 3}, {3, 0}, {1, 1}, {700, 65}};
+  if (!few_combinations()) {
+    sizes.insert(sizes.end(), {{16'384, 500}, {16'385, 0}, {16'385, 70'000}, {70'000, 300}});
+  }
+  for (const auto& [builds, probes] : sizes) {
+    for (const bool missing : {false, true}) {
+      SCOPED_TRACE(std::to_string(builds) + " by " + std::to_string(probes));
+      const std::uint64_t keys = builds + 1;
+      const auto both = [&]<class T>(T) {
+        check({column_of<T>(builds, keys, 0, missing, random)},
+              {column_of<T>(probes, keys, 0, missing, random)}, false);
+      };
+      both(std::int32_t{});
+      both(std::int64_t{});
+      both(std::string{});
+      check({column_of<std::int32_t>(builds, keys, 0, missing, random)},
+            {column_of<std::int32_t>(probes, keys, 0, missing, random)}, true);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(table_join, of_keys_that_many_rows_have) {
+  auto random = generator();
+  const std::size_t builds = few_combinations() ? 500 : 30'000;
+  const auto both = [&]<class T>(T) {
+    check({column_of<T>(builds, builds, 2, false, random)},
+          {column_of<T>(60, builds, 30, false, random)}, false);
+    check({column_of<T>(builds, builds, builds / 4, true, random)},
+          {column_of<T>(2 * builds, builds, 2, false, random)}, false);
+    check({column_of<T>(builds, 1, 0, false, random)}, {column_of<T>(4, 2, 0, false, random)},
+          false);
+  };
+  both(std::int32_t{});
+  both(std::uint64_t{});
+  both(std::string{});
+}
+
+TEST_F(table_join, of_several_columns) {
+  auto random = generator();
+  const std::size_t builds = few_combinations() ? 300 : 20'000;
+  for (const bool missing_equal : {false, true}) {
+    const auto make = [&](const table& shape, std::size_t size) {
+      return make_table(shape, size, builds / 2, true, random);
+    };
+    const table packed{cells_of<std::int32_t>{}, cells_of<bytes3>{}};
+    check(make(packed, builds), make(packed, 2000), missing_equal);
+    const table hashed{cells_of<std::int64_t>{}, cells_of<std::string>{}, cells_of<double>{}};
+    check(make(hashed, builds), make(hashed, 2000), missing_equal);
+  }
+}
+
+TEST_F(table_join, by_a_structure_that_is_named) {
+  auto random = generator();
+  check({column_of<std::int32_t>(900, 500, 0, true, random)},
+        {column_of<std::int32_t>(700, 500, 0, true, random)}, false, "btree");
+  check({column_of<std::string>(900, 500, 0, true, random)},
+        {column_of<std::string>(700, 500, 0, true, random)}, true, "hash_open");
+}
+
+TEST_F(table_join, refuses_keys_of_other_formats) {
+  const auto numbers = at().upload(std::vector<std::int32_t>{1, 2});
+  const auto others = at().upload(std::vector<std::int64_t>{1, 2});
+  const auto ask = [&](const key_parts& build, const key_parts& probe, join_kind kind) {
+    return match_tables(tested_backend(), at(), build, probe, kind);
+  };
+  const key_parts key{column(numbers)};
+  EXPECT_EQ(ask(key, key, join_kind::inner)->size(), 2);
+  expect_error<invalid_argument>([&] { ask(key, {column(others)}, join_kind::inner); },
+                                 {"probe", "column 1", "int64"});
+  expect_error<invalid_argument>([&] { ask({}, key, join_kind::inner); }, {"build", "0 columns"});
+  expect_error<invalid_argument>([&] { ask(key, {}, join_kind::inner); }, {"probe", "0 columns"});
+  EXPECT_THROW(ask(key, key, static_cast<join_kind>(9)), invalid_argument);
+}
+
+}  // namespace
+}  // namespace raydex::test
