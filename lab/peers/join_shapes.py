@@ -5,10 +5,11 @@
     lab/peers/join_shapes.py                                   # 2^20, 2^22 and 2^24 rows, all shapes
     lab/peers/join_shapes.py --sizes 2^26x2^26 --hows inner --dtypes int32,int64 --copies 1 --hits 100
 
-`--sizes` are build and probe rows. A build key has `--copies` rows, and `--hits` of a hundred probe rows have one of
-these keys. Both sides are in random order. Strings have 8 to 40 bytes; raydex takes them as Arrow lays them out, and
-as `raydex (polars)` from Polars, which has them as views. A probe row is asked for its build rows, as pairs of row
-numbers (`inner`, `left`), or whether it has one (`semi`, `anti`).
+`--sizes` are build and probe rows. A build key has `--copies` rows, probe rows are fewer by as much, so that there are
+as many pairs, and `--hits` of a hundred probe rows have one of these keys. Both sides are in random order. Strings have
+8 to 40 bytes; raydex takes them as Arrow lays them out, and as `raydex (polars)` from Polars, which has them as views.
+A probe row is asked for its build rows, as pairs of row numbers (`inner`, `left`), or whether it has one (`semi`,
+`anti`).
 
 All have the same threads (`POLARS_MAX_THREADS` and DuckDB's `threads` are set to the CPUs of this process). Answers are
 compared by their number and a sum over all pairs that does not depend on their order. Calls of all take turns, so that
@@ -150,7 +151,6 @@ def main():
             rows = [number(one) for one in size.split("x")]
             for copies in map(int, arguments.copies.split(",")):
                 for hits in map(int, arguments.hits.split(",")):
-                    # As many pairs as probe rows that match.
                     sides = tables_of(dtype, rows[0], max(rows[1] // copies, 1), copies, hits)
                     for how in arguments.hows.split(","):
                         what = {

@@ -23,7 +23,7 @@ struct side {
   std::vector<Key> keys;
   std::vector<std::uint8_t> validity;
 
-  column view() const { return {keys, validity.empty() ? nullptr : validity.data()}; }
+  column view() const { return column(keys, validity.empty() ? nullptr : validity.data()); }
   bool valid(std::size_t i) const {
     return validity.empty() || (validity[i / 8] >> (i % 8) & 1) != 0;
   }
@@ -65,10 +65,14 @@ class equal_rows_of : public testing::Test {
     // Where probes are few, build rows that none of them may match are left out.
     const bool all_pass = probe.keys.size() > build.keys.size() / 4;
     EXPECT_LE(tested.entries(), entries);
-    if (all_pass) EXPECT_EQ(tested.entries(), entries);
+    if (all_pass) {
+      EXPECT_EQ(tested.entries(), entries);
+    }
     const found_rows<row_id> found = tested.take();
     ASSERT_EQ(found.begins.size(), probe.keys.size());
-    if (all_pass) EXPECT_EQ(found.counts.size(), rows.size() == entries ? 0 : probe.keys.size());
+    if (all_pass) {
+      EXPECT_EQ(found.counts.size(), rows.size() == entries ? 0 : probe.keys.size());
+    }
     const auto view = found.view(join_kind::inner);
     for (std::size_t i = 0; i < probe.keys.size(); ++i) {
       const auto place = rows.find(probe.keys[i]);
@@ -92,16 +96,16 @@ using types =
 TYPED_TEST_SUITE(equal_rows_of, types);
 
 TYPED_TEST(equal_rows_of, are_found_in_any_parts) {
-  using key = typename TypeParam::first_type;
+  using cell = typename TestFixture::key;
   for (const unsigned bits : {0U, 1U, 5U, 11U}) {
-    for (const std::size_t builds : {0, 1, 2, 700, 3000}) {
-      for (const std::size_t probes : {0, 1, 511, 512, 513, 2000}) {
-        for (const std::uint64_t keys : {2, 900, 100'000}) {
+    for (const std::size_t builds : {0U, 1U, 2U, 700U, 3000U}) {
+      for (const std::size_t probes : {0U, 1U, 511U, 512U, 513U, 2000U}) {
+        for (const std::uint64_t keys : {2U, 900U, 100'000U}) {
           const bool heavy = keys == 900;
           const bool missing = below(this->random_, 2) != 0;
           if (builds * probes / keys > 200'000) continue;
-          this->check(make<key>(builds, keys, heavy, missing, this->random_),
-                      make<key>(probes, keys, false, missing, this->random_), bits);
+          this->check(make<cell>(builds, keys, heavy, missing, this->random_),
+                      make<cell>(probes, keys, false, missing, this->random_), bits);
           if (this->HasFatalFailure()) return;
         }
       }
@@ -111,11 +115,11 @@ TYPED_TEST(equal_rows_of, are_found_in_any_parts) {
 
 // Each part has more rows than it was expected to, and more probes than one thread looks up.
 TYPED_TEST(equal_rows_of, are_found_in_heavy_parts) {
-  using key = typename TypeParam::first_type;
-  this->check(make<key>(20'000, 10'000, true, false, this->random_),
-              make<key>(3, 5, false, true, this->random_), 4);
-  this->check(make<key>(4, 4, false, false, this->random_),
-              make<key>(700'000, 300, true, true, this->random_), 2);
+  using cell = typename TestFixture::key;
+  this->check(make<cell>(20'000, 10'000, true, false, this->random_),
+              make<cell>(3, 5, false, true, this->random_), 4);
+  this->check(make<cell>(4, 4, false, false, this->random_),
+              make<cell>(700'000, 300, true, true, this->random_), 2);
 }
 
 // A part with more different keys than expected is put in a larger table.
@@ -123,7 +127,7 @@ TEST(part_table, grows) {
   host_memory_resource memory;
   part_table<std::uint64_t, std::uint32_t> tested(context{memory});
   const core::hash_function<std::uint64_t> mix;
-  for (const std::uint64_t copies : {1, 3}) {
+  for (const std::uint64_t copies : {1U, 3U}) {
     std::vector<std::uint64_t> hashes;
     for (std::uint64_t i = 0; i < 3000; ++i)
       hashes.push_back(mix(i / copies));

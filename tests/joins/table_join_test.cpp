@@ -88,7 +88,7 @@ TEST_F(table_join, of_keys_that_many_rows_have) {
   const auto both = [&]<class T>(T) {
     check({column_of<T>(builds, builds, 2, false, random)},
           {column_of<T>(60, builds, 30, false, random)}, false);
-    check({column_of<T>(builds, builds, builds / 4, true, random)},
+    check({column_of<T>(builds, builds, static_cast<unsigned>(builds / 4), true, random)},
           {column_of<T>(2 * builds, builds, 2, false, random)}, false);
     check({column_of<T>(builds, 1, 0, false, random)}, {column_of<T>(4, 2, 0, false, random)},
           false);

@@ -30,7 +30,7 @@ class part_table {
   void fill(std::span<const Key> hashes, unsigned bits, std::uint64_t expected) {
     hashes_ = hashes;
     bits_ = bits;
-    std::uint64_t room = std::min<std::uint64_t>(hashes.size(), expected);
+    std::uint64_t room = std::min<std::uint64_t>(hashes.size(), expected + 1);
     while (!fill_slots(room))
       room *= 4;
   }
