@@ -121,6 +121,13 @@ void edit(index_handle& self, address stream, const column& insert, const column
   });
 }
 
+// Sets the bit of each row, of words that are all 0.
+void set_bits(address rows, std::uint64_t count, address words) {
+  auto* const to = pointer<std::uint32_t>(words);
+  for (const std::uint64_t row : span_at<const std::uint64_t>(rows, count))
+    to[row / 32] |= std::uint32_t{1} << row % 32;
+}
+
 void search_sorted_on(const std::string& backend_name, const session& from, address stream,
                       const column& sorted, const column& wanted, bool right, address out,
                       std::uint64_t size) {
@@ -156,6 +163,7 @@ void bind_index(nb::module_& to) {
       .def("edit", edit, arg("stream"), arg("insert"), arg("insert_rows"), arg("erase"),
            arg("erase_rows").none(), arg("before").none(), without_gil())
       .def("close", &index_handle::close, arg("before") = nb::none(), without_gil());
+  to.def("set_bits", set_bits, arg("rows"), arg("count"), arg("words"), without_gil());
   to.def("search_sorted", search_sorted_on, arg("backend"), arg("session"), arg("stream"),
          arg("sorted"), arg("wanted"), arg("right"), arg("out"), arg("size"), without_gil());
 }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple, cast, overload
@@ -383,6 +384,34 @@ class Index(Held):
 
         self._device.run(self._native.rows, *batch.arguments, begins, batch.size + 1, room)
         return Matches(offsets, found)
+
+    def bitset(self, lower: ColumnLike, upper: ColumnLike = None, *, size: int | None = None) -> Any:
+        """A bit for each row, which is 1 if the row matches any of the probes: what cuVS and FAISS take as a filter.
+
+            >>> import raydex
+            >>> index = raydex.build([50, 20, 40, 20, 30])
+            >>> index.bitset(20, 35)
+            array([26], dtype=uint32)
+
+        Words of uint32, in the library of the probes; row r is bit r % 32 of word r // 32, counted from the lowest one.
+        So it goes to `cuvs.neighbors.filters.from_bitset` once it is on the GPU, and to FAISS, with the same bits, as
+        `faiss.IDSelectorBitmap(words.view("uint8"))`. The bits behind the last row are 0.
+
+        `size`: for so many rows, by default up to the largest row that the index was given, of missing keys, too. In
+        host memory; an index on a GPU is refused. Cost: as `rows`, a bit for each row, and a write to one for each
+        match."""
+        if self._device.number is not None:
+            raise Unsupported(f"bitset: the index is on {self._device}; it is made in host memory only, see `rows`")
+        rows = np.asarray(self.rows(lower, upper).rows)
+        info = self.info  # of later than the rows, so that it knows them all
+        bits = info.max_row_id + 1 if info.n or info.entries or info.max_row_id else 0
+        if size is not None:
+            bits = operator.index(size)
+            if bits < 0 or (rows.size and bits <= rows.max()):
+                raise InvalidArgument(f"size: {size}, but the index has rows up to {info.max_row_id}")
+        words = np.zeros((bits + 31) // 32, np.uint32)
+        _raydex.set_bits(HOST.address(rows), rows.size, HOST.address(words))
+        return look("lower", lower).library.from_host(words)
 
     @overload
     def contains(self, points: Tensor, *, stream: StreamLike = ...) -> Tensor: ...
