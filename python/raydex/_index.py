@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple, cast, overload
@@ -50,6 +52,11 @@ and what is told from rows by `>= 0`, whatever the width of row ids was.
 
 As an index -1 is the last row: `values[rows]` and the `take` of data frames answer with it. `raydex.take(values, rows)`
 gives missing cells there, `raydex.masked(rows)` and `raydex.to_arrow(rows)` rows in which none is missing."""
+
+
+# What compiled code of other libraries knows an index by, which does not keep it.
+_numbers = itertools.count(1)
+_by_number: weakref.WeakValueDictionary[int, Index] = weakref.WeakValueDictionary()
 
 
 class Matches(NamedTuple):
@@ -209,6 +216,7 @@ class Index(Held):
     def __init__(
         self, native: Any, device: Device, key: Key, kept: Any, stream: int, strings: Column | None = None
     ) -> None:
+        self._number = next(_numbers)
         super().__init__(native, device, kept, stream)
         self._key = key
         self._strings = strings  # which are read by queries
@@ -216,6 +224,7 @@ class Index(Held):
         self._plain_device = device.number if key.is_number else None  # of probes on the fast path
         self._bits = self.info.row_id_bits
         self._edits = 0  # so many, within `_changes`
+        _by_number[self._number] = self
 
     # What it is
 
@@ -535,10 +544,15 @@ class Index(Held):
         counts as a list of it. Cost: as `first`, and a copy of the rows."""
         batch = self._batch(points, None, stream)
         rows = batch.numbers("int64", self._native.first, *batch.arguments)
-        info = self.info
-        if hasattr(values, "__len__") and info.n > 0 and len(values) <= info.max_row_id:
-            raise InvalidArgument(f"values: {len(values)} rows, but the index has rows up to {info.max_row_id}")
+        if hasattr(values, "__len__"):
+            self._check_values(len(values))
         return take_alike(values, rows, points)
+
+    def _check_values(self, size: int) -> None:
+        """Refuses fewer values than rows."""
+        info = self.info
+        if info.n > 0 and size <= info.max_row_id:
+            raise InvalidArgument(f"values: {size} rows, but the index has rows up to {info.max_row_id}")
 
     # Edits
 
@@ -585,6 +599,14 @@ class Index(Held):
             self._device.run(self._native.edit, number, *edit, self._before(number))
             self._stream = number
             self._streams[number] = kept
+
+
+def index_of(number: int) -> Index:
+    """The index of a number, if it is still there."""
+    index = _by_number.get(number)
+    if index is None:
+        raise InvalidArgument("index: it is gone; keep it as long as what was compiled with it")
+    return index
 
 
 Arguments = tuple[_raydex.Session, int, Any, Any]
