@@ -6,6 +6,9 @@
     lab/peers/python_package.py searchsorted --device cuda   # PyTorch, CuPy
     lab/peers/python_package.py join                         # Polars, DuckDB, pandas, on the CPU
     lab/peers/python_package.py join_asof                    # the same, with `by` and without
+    lab/peers/python_package.py torch                        # PyTorch's searchsorted and isin, on the CPU
+    lab/peers/python_package.py jax                          # those of JAX, compiled, on the CPU
+    lab/peers/python_package.py bitset                       # NumPy
 
 What kernels take by themselves is in `searchsorted.py`, what whole processes take in `columns.py`.
 
@@ -18,6 +21,11 @@ columns.
 `join_asof`: `raydex.join_asof(quotes, trades)` by times in nanoseconds of five days, both sides sorted by time or
 neither (`--order`), and by symbols as well: numbers, or strings of six letters. `--sizes` are quotes, trades and
 symbols, 800000x200000x500. What needs sorted sides sorts them first, and puts the trades back in order.
+
+`torch`, `jax`: `searchsorted` and `isin` of `raydex.torch` and `raydex.jax` within a function that was compiled, of the
+same columns, with as many values as elements, and `lookup`, which has an index at hand, beside `isin`. `bitset`:
+`index.bitset(lower, upper)` of ranges that hold a tenth, a hundredth and a thousandth of the rows (`order`), and two
+comparisons and `packbits` of NumPy.
 
 All have the same threads (`OMP_NUM_THREADS`, `POLARS_MAX_THREADS` and DuckDB's `threads` are set to the CPUs of
 this process). Answers are compared. Prints CSV: the median of `--repeats` calls in milliseconds after one that is
@@ -115,10 +123,7 @@ def measure_searchsorted(arguments):
     clock = Clock(arguments.repeats, wait)
     for dtype in arguments.dtypes.split(","):
         for size in sizes_from(arguments.sizes):
-            most = np.iinfo(dtype).max
-            a, v = (random.integers(0, most, size, dtype) for _ in range(2))
-            a.sort()
-            v[::2] = a[random.integers(0, size, len(v[::2]))]
+            a, v = searched_columns(random, dtype, size)
             if arguments.order == "ascending":
                 v.sort()
             a, v = put(a), put(v)
@@ -252,6 +257,90 @@ def asof_rows(found):
     return found["row"].fill_null(-1).to_numpy() if hasattr(found["row"], "fill_null") else found["row"].fillna(-1)
 
 
+def searched_columns(random, dtype, size):
+    most = np.iinfo(dtype).max
+    a, v = (random.integers(0, most, size, dtype) for _ in range(2))
+    a.sort()
+    v[::2] = a[random.integers(0, size, len(v[::2]))]
+    return a, v
+
+
+def measure_torch(arguments):
+    import torch
+    import raydex.torch
+
+    yield from measure_compiled(
+        arguments, torch.from_numpy, lambda call: torch.compile(call, fullgraph=True), raydex.torch, torch.searchsorted,
+        torch.isin, "torch",
+    )
+
+
+def measure_jax(arguments):
+    import jax
+    import raydex.jax
+
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_enable_x64", True)
+
+    def jitted(call):
+        compiled = jax.jit(call)
+        return lambda *columns: compiled(*columns).block_until_ready()
+
+    yield from measure_compiled(
+        arguments, jax.numpy.asarray, jitted, raydex.jax, jax.numpy.searchsorted, jax.numpy.isin, "jax",
+    )
+
+
+def measure_compiled(arguments, put, compiled, door, searchsorted, isin, peer):
+    random = np.random.default_rng(7)
+    clock = Clock(arguments.repeats, lambda: None)
+    for dtype in arguments.dtypes.split(","):
+        for size in sizes_from(arguments.sizes):
+            columns = searched_columns(random, dtype, size)
+            index = raydex.build(columns[0])
+            a, v = map(put, columns)
+            calls = {
+                "searchsorted": {
+                    "raydex": ("raydex", compiled(door.searchsorted), (a, v)),
+                    peer: (peer, compiled(searchsorted), (a, v)),
+                },
+                "isin": {
+                    "raydex": ("raydex", compiled(door.isin), (v, a)),
+                    "index": ("raydex", compiled(lambda v, index=index: door.lookup(index, v) >= 0), (v,)),
+                    peer: (peer, compiled(isin), (v, a)),
+                },
+            }
+            for call, libraries in calls.items():
+                made = {name: (of, lambda f=f, x=x: f(*x)) for name, (of, f, x) in libraries.items()}
+                yield from compare(
+                    clock, made, lambda x, y: np.array_equal(np.asarray(x), np.asarray(y)), call=f"{peer} {call}",
+                    device="cpu", dtype=dtype, size=size, order="random",
+                )
+
+
+def measure_bitset(arguments):
+    random = np.random.default_rng(7)
+    clock = Clock(arguments.repeats, lambda: None)
+    for dtype in arguments.dtypes.split(","):
+        for size in sizes_from(arguments.sizes):
+            keys = random.integers(0, 10**6, size, dtype)
+            index = raydex.build(keys)
+            for share in (10, 100, 1000):
+                lower, upper = 200_000, 199_999 + 10**6 // share
+
+                def by_numpy(keys=keys, lower=lower, upper=upper):
+                    return np.packbits((keys >= lower) & (keys <= upper), bitorder="little")
+
+                calls = {
+                    "raydex": ("raydex", lambda ends=(lower, upper), of=index: of.bitset(*ends).view("u1")),
+                    "numpy": ("numpy", by_numpy),
+                }
+                yield from compare(
+                    clock, calls, np.array_equal, call="bitset", device="cpu", dtype=dtype, size=size,
+                    order=f"1 of {share}",
+                )
+
+
 def compare(clock, calls, equal, **what):
     own, answer = None, None
     for name, (library, call) in calls.items():
@@ -269,7 +358,7 @@ def compare(clock, calls, equal, **what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("call", choices=["searchsorted", "join", "join_asof"])
+    parser.add_argument("call", choices=["searchsorted", "join", "join_asof", "torch", "jax", "bitset"])
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of searchsorted")
     parser.add_argument("--dtypes", default="int32,int64")
     parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28, of joins 2^24; see above")
@@ -280,6 +369,9 @@ def main():
         "searchsorted": (measure_searchsorted, "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28"),
         "join": (measure_join, "2^24"),
         "join_asof": (measure_join_asof, "800000x200000x500,5000000x2000000x3000"),
+        "torch": (measure_torch, "2^12,2^16,2^20,2^24"),
+        "jax": (measure_jax, "2^12,2^16,2^20,2^24"),
+        "bitset": (measure_bitset, "2^20,2^24"),
     }[arguments.call]
     arguments.sizes = arguments.sizes or sizes
     writer = csv.DictWriter(sys.stdout, FIELDS)

@@ -157,4 +157,5 @@ NB_MODULE(_raydex, module) {
   bind_partitions(module);
   bind_windows(module);
   bind_nearest(module);
+  bind_jax(module);
 }

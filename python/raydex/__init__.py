@@ -60,7 +60,7 @@ __version__: str = _raydex.version()
 
 def __getattr__(name: str) -> ModuleType:
     """Modules that are imported when they are first named."""
-    if name in ("dask", "duckdb", "genomics", "polars", "sharded", "torch"):
+    if name in ("dask", "duckdb", "genomics", "jax", "polars", "sharded", "torch"):
         return importlib.import_module(f"raydex.{name}")
     hint = ": indexes live in memory alone; save columns, and build anew" if name in ("load", "save") else ""
     raise AttributeError(f"module 'raydex' has no attribute {name!r}{hint}")

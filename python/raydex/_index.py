@@ -261,6 +261,7 @@ class Index(Held):
         })  # fmt: skip
 
     def _free(self) -> None:
+        _raydex.forget_index(self._number)
         super()._free()
         self._strings = None
 

@@ -81,16 +81,18 @@ def test_the_stub_is_what_the_extension_has(tmp_path):
 def test_examples():
     """Of all modules but those for Dask, whose examples need a cluster, and those for libraries that are not there."""
     names = [one.name for one in pkgutil.walk_packages([str(PACKAGE)], "raydex.")]
-    names = [name for name in names if name not in ("raydex.duckdb", "raydex.polars") or find_spec(name[7:])]
-    modules = [importlib.import_module(name) for name in names if not re.search(r"dask|__main__|\._raydex$", name)]
+    doors = [one for one in ("duckdb", "jax", "polars", "torch") if not find_spec(one)]
+    absent = "|".join(rf"raydex\.{one}$" for one in doors) or "$^"
+    names = [name for name in names if not re.search(rf"dask|__main__|\._raydex$|{absent}", name)]
+    modules = [importlib.import_module(name) for name in names]
     examples = [doctest.testmod(one) for one in (raydex, *modules)]
     assert sum(one.failed for one in examples) == 0
     assert sum(one.attempted for one in examples) > 20
 
 
 def public_docstrings():
-    optional = {"distributed": "raydex.dask", "duckdb": "raydex.duckdb", "polars": "raydex.polars"}
-    there = [module for library, module in optional.items() if find_spec(library)]
+    optional = {"dask": "distributed", "duckdb": "duckdb", "jax": "jax", "polars": "polars", "torch": "torch"}
+    there = [f"raydex.{module}" for module, needed in optional.items() if find_spec(needed)]
     for module in ("raydex", "raydex.genomics", "raydex.sharded", *there):
         for name, value in vars(importlib.import_module(module)).items():
             if not name.startswith("_") and getattr(value, "__module__", "").startswith("raydex"):
