@@ -77,7 +77,7 @@ struct executor {
 
   template <class Function>
   static void for_each(const context& /*on*/, const Function& f, std::uint64_t size) {
-    for_blocks(size, 64, [&](std::uint64_t begin, std::uint64_t end) {
+    for_blocks(size, size <= 256 ? 256 : 64, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i)
         f(i);
     });
@@ -145,8 +145,9 @@ struct executor {
     const std::uint64_t size = operation.probes.size;
     // In units of `together`, so that only the last unit is not full.
     const std::uint64_t units = (size + together - 1) / together;
-    // Few at a time where there are not enough of them for all cores.
-    const std::uint64_t grain = std::clamp<std::uint64_t>(units / 1024, 1, 16);
+    // Few at a time where there are not enough of them for all cores. Four take about as long as
+    // it takes another core to begin.
+    const std::uint64_t grain = units <= 4 ? 4 : std::clamp<std::uint64_t>(units / 1024, 1, 16);
     for_blocks(units, grain, [&](std::uint64_t begin, std::uint64_t end) {
       simd_team team;
       for (std::uint64_t unit = begin; unit < end; ++unit) {

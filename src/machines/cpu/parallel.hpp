@@ -34,12 +34,17 @@ class default_floats {
   std::fenv_t callers_{};
 };
 
-// Calls f(begin, end) for blocks of 0 .. size - 1, in default floats on every thread. Where this
-// thread's calls are interruptible, blocks are of `step` at most, and are taken one after the
+// Calls f(begin, end) for blocks of 0 .. size - 1, in default floats on every thread; what is no
+// more than `grain` on this one alone, since it takes other threads microseconds to begin. Where
+// this thread's calls are interruptible, blocks are of `step` at most, and are taken one after the
 // other, so that no thread waits long for another's: only this one asks, and waits for all.
 template <class Function>
 void for_blocks(std::uint64_t size, std::uint64_t grain, const Function& f, std::uint64_t step) {
   const default_floats floats;
+  if (size <= grain) {
+    if (size != 0) f(std::uint64_t{0}, size);
+    return watch::look();
+  }
   interruptible* const work = watch::of_this_thread();
   // Threads take the environment of this one; without it, of the one that used oneTBB first.
   tbb::task_group_context group(tbb::task_group_context::bound,

@@ -10,6 +10,7 @@
 
 #include "raydex/memory.hpp"
 #include "raydex/pivot_tree.hpp"
+#include "src/operations/lookups/fill_root.hpp"
 #include "src/operations/machine.hpp"
 
 namespace raydex {
@@ -111,7 +112,7 @@ auto grow_line_tree(const context& on, const Entries& all, std::uint64_t size, t
                      1);
   const typename root::template fill<Entries> fill{all, size, made.exact.entries_per_root(),
                                                    made.root_pivots, made.root.data()};
-  Executor::for_each(on, fill, fill.items());
+  fill_root<Executor>(on, fill);
   return made;
 }
 

@@ -14,6 +14,7 @@
 #include "src/interface/row_id_checks.hpp"
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/edited.hpp"
+#include "src/operations/lookups/fill_root.hpp"
 
 namespace raydex {
 
@@ -132,7 +133,7 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
         on, typename root::template fill_scale<pages_type>{pages, to.pages, to.root.data()}, 1);
     const typename root::template fill<pages_type> fill{
         pages, to.pages, to.levels.entries_per_root(), to.root_pivots, to.root.data()};
-    Executor::for_each(on, fill, fill.items());
+    fill_root<Executor>(on, fill);
   }
 
   void hold(page_memory&& memory, directory&& from) {
