@@ -66,6 +66,44 @@ address data_of(nb::handle capsule) {
   return reinterpret_cast<address>(array->data);
 }
 
+// The column of an array of NumPy with cells of that format, its size, no stream, and nothing that
+// keeps one, as `ArrayLibrary.plain` has it; None of an array that is not read as it lies.
+nb::object read_array(nb::handle array, const key_format& format) {
+  constexpr int legible = 0x100 | 0x200;  // aligned, and in the byte order of this machine
+  static PyObject* const name = PyUnicode_InternFromString("__array_struct__");
+  const nb::object capsule = nb::getattr(array, nb::handle(name));
+  const auto* const described =
+      static_cast<const array_description*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  if (described == nullptr) throw nb::python_error();
+  const auto [kind, width] = [&]() -> std::pair<char, int> {
+    switch (format.type) {
+      case key_type::int32:
+      case key_type::int64:
+        return {'i', format.width};
+      case key_type::uint32:
+      case key_type::uint64:
+        return {'u', format.width};
+      case key_type::float32:
+      case key_type::float64:
+        return {'f', format.width};
+      case key_type::bytes:
+        break;
+    }
+    return {};
+  }();
+  if (described->dimensions != 1 || described->kind != kind || described->item_size != width ||
+      (described->flags & legible) != legible)
+    return nb::none();
+  const auto size = static_cast<std::uint64_t>(described->shape[0]);
+  column cells(format, described->data, size);
+  if (size > 1) {
+    const Py_ssize_t step = described->strides[0];
+    if (step <= 0 || step % width != 0) return nb::none();
+    cells.stride = static_cast<std::uint64_t>(step);
+  }
+  return nb::make_tuple(cells, size, 0, nb::none());
+}
+
 // An array that arrived in a DLPack capsule, which it keeps.
 class tensor {
  public:
@@ -242,6 +280,9 @@ void bind_columns(nb::module_& to) {
 
   to.def("data_of", data_of, nb::arg("array_struct"),
          nb::sig("def data_of(array_struct: object) -> int"));
+  to.def("read_array", read_array, nb::arg("array"), nb::arg("format"),
+         nb::sig("def read_array(array: object, format: Format) "
+                 "-> tuple[Column, int, int, None] | None"));
 
   nb::class_<tensor>(to, "Tensor")
       .def(nb::init<nb::ndarray<nb::ro>>(), nb::arg("capsule"),

@@ -40,6 +40,8 @@ def flag(argument: str, value: object) -> bool:
 
 def option_texts(options: Mapping[str, object], structure: str, called: Callable[..., Any]) -> dict[str, str]:
     """Options as the library reads them, of what a function was called with beyond its parameters."""
+    if not options:
+        return {}
     check_words(options, structure, called)
     return {
         name: ("on" if value else "off") if isinstance(value, bool) else str(value)

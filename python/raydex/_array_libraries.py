@@ -79,10 +79,10 @@ class ArrayLibrary:
         return _raydex.data_of(array.__array_struct__)
 
     def plain(self, x: Any, key: Key) -> Plain | None:
-        """An array on a GPU as nearly all are: of the library's own class and on this library's device, which is
-        the current one, with one dimension, and cells of just that type that are read as they lie. None of
-        any other, and of one that is to be refused: `look` and `column_of` have the rules."""
-        return None
+        """An array as nearly all are: of the library's own class and on this library's device, which is the current
+        one, with one dimension, and cells of just that type, of numbers, that are read as they lie. None of any
+        other, and of one that is to be refused: `look` and `column_of` have the rules."""
+        return _raydex.read_array(x, key.native) if type(x) is np.ndarray else None
 
     def dtype(self, array: Any) -> np.dtype[Any]:
         found: np.dtype[Any] = array.dtype

@@ -25,7 +25,7 @@ from raydex._frames import check_labels, series_like
 from raydex._held import Held
 from raydex._html import facts, lists
 from raydex._keys import Key
-from raydex._plain import NONE, plain_columns
+from raydex._plain import NONE, NOWHERE, plain_columns
 from raydex._progress import shown
 from raydex.typing import (
     ColumnLike,
@@ -221,7 +221,7 @@ class Index(Held):
         self._key = key
         self._strings = strings  # which are read by queries
         self._session = device.session()
-        self._plain_device = device.number if key.is_number else None  # of probes on the fast path
+        self._plain_device = device.number if key.is_number else NOWHERE  # of probes on the fast path
         self._bits = self.info.row_id_bits
         self._edits = 0  # so many, within `_changes`
         _by_number[self._number] = self

@@ -274,6 +274,8 @@ def _number(argument: str, value: Any) -> int:
 
 def row_dtype(dtype: Any) -> str:
     """The name of a type of row numbers."""
+    if isinstance(dtype, str) and dtype in _BITS:
+        return dtype
     try:
         name = str(np.dtype(dtype).name)
     except TypeError:

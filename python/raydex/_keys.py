@@ -93,6 +93,13 @@ def natural_or_none(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     return dtype if dtype.kind == "S" and 1 <= dtype.itemsize <= 8 else None
 
 
+@functools.lru_cache(maxsize=256)
+def plain_key(dtype: np.dtype[Any]) -> Key | None:
+    """The key that cells are without a conversion, of numbers."""
+    key = Key(dtype)
+    return key if natural_or_none(dtype) == dtype and key.is_number else None
+
+
 def natural(argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype that cells are keys in: their own, or a wider one."""
     found = natural_or_none(dtype)

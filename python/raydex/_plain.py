@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast path: arrays on a GPU that are read as they lie. Here alone it is decided which are; all others are looked
-at by `raydex._columns`, with the same answers."""
+"""The fast path: arrays that are read as they lie, of NumPy and on a GPU. Here alone it is decided which these are;
+`raydex._columns` looks at all others, with the same answers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from raydex._array_libraries import ArrayLibrary, Plain, cupy_library, is_of, numpy_dtype, torch_library
-from raydex._keys import Key, natural_or_none
+from raydex._array_libraries import HOST, ArrayLibrary, Plain, cupy_library, is_of, numpy_dtype, torch_library
+from raydex._keys import Key, plain_key
 
 OWN = -1
 """In place of a device's number: the one that the first array is on."""
+NOWHERE = -2
+"""Likewise: on none are arrays plain."""
 NONE = object()
 """In place of a second array: there is none."""
 
@@ -27,9 +29,9 @@ def plain_columns(
     """The columns of one array or two if they are plain, see `ArrayLibrary.plain`: of one library and one type of
     numbers, on the current device and for its current stream.
 
-    `stream`: as a user gave it. `device`: the number of the GPU that they have to be on; None: of none. `key`: their
-    type, of numbers, by default that of the first one."""
-    if device is None or stream is not None:
+    `stream`: as a user gave it. `device`: the number of the GPU that they have to be on; None: in host memory. `key`:
+    their type, of numbers, by default that of the first one."""
+    if stream is not None:
         return None
     kind: Any = type(first)
     library = _library(kind, _device_of(first) if device == OWN else device)
@@ -50,6 +52,8 @@ def plain_columns(
 
 def _device_of(x: Any) -> int | None:
     """The number of the GPU that an array is on, of PyTorch or CuPy; None of others."""
+    if type(x) is np.ndarray:
+        return None
     if is_of("torch", x, "Tensor"):
         return x.get_device() if x.is_cuda else None
     return x.data.device_id if is_of("cupy", x, "ndarray") else None
@@ -57,9 +61,9 @@ def _device_of(x: Any) -> int | None:
 
 @functools.lru_cache(maxsize=64)
 def _library(kind: type, device: int | None) -> ArrayLibrary | None:
-    """The library of a class of arrays on a GPU."""
-    if device is None:
-        return None
+    """The library of a class of arrays that may be plain."""
+    if device is None or device == NOWHERE:
+        return HOST if device is None and kind is np.ndarray else None
     if kind is getattr(sys.modules.get("torch"), "Tensor", None):
         return torch_library(device)
     return cupy_library(device) if kind is getattr(sys.modules.get("cupy"), "ndarray", None) else None
@@ -69,4 +73,4 @@ def _library(kind: type, device: int | None) -> ArrayLibrary | None:
 def _plain_key(dtype: Any) -> Key | None:
     """The key that cells of a dtype of PyTorch or CuPy are without a conversion."""
     own = dtype if isinstance(dtype, np.dtype) else numpy_dtype(dtype)
-    return Key(own) if own is not None and natural_or_none(own) == own and Key(own).is_number else None
+    return None if own is None else plain_key(own)

@@ -15,15 +15,17 @@ from raydex._columns import Column, Source, column_of, dtype_of, look, natural_o
 from raydex._devices import gpu
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Index
-from raydex._keys import Key, converts, natural
+from raydex._keys import Key, converts, natural, plain_key
 from raydex._plain import OWN, PlainColumns, plain_columns
 from raydex._times import Time, are_compared, in_one_unit, time_of
 from raydex.typing import ColumnLike, HostColumn, Scalar, Side, StreamLike, Tensor
 
-# Where no call of the library pays: to search for fewer values, and to look up fewer cells in all. Measured on
-# two cores of an AMD EPYC.
-_least_values = 1 << 11
-_least_cells = 1 << 12
+# Where no call of the library pays, measured on two cores of an AMD EPYC: to search for fewer values, in a column that
+# the caches hold; and to look up fewer cells in all, or integers in a span of so many times as many.
+_least_values = 1 << 8
+_largest_cached = 1 << 14
+_least_cells = 1 << 9
+_span_of_a_table = 6  # where `numpy.isin` makes a table of them
 
 
 def _host_array(source: Source) -> npt.NDArray[Any] | None:
@@ -157,8 +159,8 @@ def searchsorted(
 
     Cost
     ----
-    Few values are searched for in `a` as it lies, many by a tree that is made for the call; for many calls with one
-    `a`, `raydex.build(a).rank(v)`.
+    Few values are searched for in `a` as it lies, a few reads each, and some hundreds by NumPy; many by a tree that is
+    made for the call. For many calls with one `a`, `raydex.build(a).rank(v)`. Nothing looks whether `a` is sorted.
 
     Notes
     -----
@@ -169,6 +171,8 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
+    if sorter is None and stream is None and _is_left_to_numpy(a, v):
+        return a.searchsorted(v, side)
     plain = plain_columns(a, v, stream, OWN) if sorter is None else None
     if plain is not None:
         return _search_plain(plain, side)
@@ -191,8 +195,24 @@ def searchsorted(
     return probes.library.from_host(found)
 
 
+def _is_left_to_numpy(a: Any, v: Any) -> bool:
+    """Whether they are numbers of one type, so few that a look at them costs more than NumPy's search."""
+    return (
+        type(v) is np.ndarray
+        and type(a) is np.ndarray
+        and _are_few(a, v)
+        and a.dtype == v.dtype
+        and a.ndim == 1
+        and plain_key(a.dtype) is not None
+    )
+
+
+def _are_few(rows: npt.NDArray[Any], values: npt.NDArray[Any]) -> bool:
+    return values.size < (_least_values if rows.size <= _largest_cached else _least_values // 4)
+
+
 def _search(rows: npt.NDArray[Any], values: npt.NDArray[Any], side: str) -> Any:
-    if values.size < _least_values:
+    if _are_few(rows, values):
         return np.searchsorted(rows, values, side=side)  # type: ignore[call-overload]
     if rows.dtype.kind in "mM" and (np.isnat(rows).any() or np.isnat(values).any()):
         rows, values = _order(np.ascontiguousarray(rows)), _order(np.ascontiguousarray(values))
@@ -243,8 +263,9 @@ def _promoted(source: Source, stream: int, key: Key) -> Column:
 def _search_plain(plain: PlainColumns, side: str) -> Any:
     library, _, rows, (points, size, stream, _) = plain
     out = library.empty(size, "int64")
+    backend = "cpu" if library.device is None else "cuda"
     _raydex.search_sorted(
-        "cuda", gpu(library.device).session(), stream, rows[0], points, side == "right", library.address(out), size
+        backend, gpu(library.device).session(), stream, rows[0], points, side == "right", library.address(out), size
     )
     return out
 
@@ -333,7 +354,8 @@ def isin(
 
     Cost
     ----
-    A hash table or the like over `test_elements`, a lookup an element; of a few cells, NumPy's own way.
+    A hash table or the like over `test_elements`, a lookup an element; of a few cells, and of integers in a small span,
+    NumPy's own way.
 
     Notes
     -----
@@ -346,7 +368,9 @@ def isin(
         raise InvalidArgument(f"kind: {kind!r} is none of None, 'sort' and 'table'")
     plain = plain_columns(test_elements, element, stream, OWN)
     if plain is not None:
-        return _found_on_device(plain, element, invert)
+        if plain[0] is HOST and _are_found_by_numpy(element, test_elements):
+            return np.isin(element, test_elements, invert=invert)
+        return _found_by_index(plain, element, invert)
     elements, tests = look("element", element), look("test_elements", test_elements)
     same_device(elements, tests)
     values, rows = _host_array(elements), _host_array(tests)
@@ -368,8 +392,16 @@ def isin(
     return elements.library.from_host(~found if invert else found)
 
 
+def _are_found_by_numpy(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> bool:
+    """Whether `numpy.isin` takes less time than an index: for few cells, and for integers side by side."""
+    cells = len(rows) + len(values)
+    if cells < _least_cells or len(rows) == 0:
+        return True
+    return rows.dtype.kind in "iu" and int(rows.max()) - int(rows.min()) <= _span_of_a_table * cells
+
+
 def _found(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    if len(rows) + len(values) < _least_cells:
+    if _are_found_by_numpy(values, rows):
         return np.isin(values, rows)
     column = column_of(_source("test_elements", rows), 0, copies=True)
     with _index_over(HOST, column.key, column.native, column.size, 0) as index:
@@ -399,7 +431,7 @@ def _isin_on_device(element: Source, tests: Source, invert: bool, stream: Any) -
     rows, points = _promoted(tests, number, key), _promoted(element, number, key)
     library = element.library
     columns = [(one.native, one.size, number, None) for one in (rows, points)]
-    found = _found_on_device((library, key, columns[0], columns[1]), element.value, invert)
+    found = _found_by_index((library, key, columns[0], columns[1]), element.value, invert)
     if exact and own.kind == "i":  # a negative one is in nothing
         with library.on(number):
             found = found | (element.value < 0) if invert else found & (element.value >= 0)
@@ -413,7 +445,7 @@ def _not_negative(source: Source, stream: int) -> Source:
         return look(source.argument, cells[cells >= 0])
 
 
-def _found_on_device(columns: PlainColumns, element: Any, invert: bool) -> Any:
+def _found_by_index(columns: PlainColumns, element: Any, invert: bool) -> Any:
     library, key, rows, (native, size, stream, _) = columns
     with _index_over(library, key, *rows[:3]) as index:
         found = library.empty(size, "bool", stream)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`searchsorted` and `isin` against NumPy's: drawn dtypes, values, sides and sorters."""
 
+import mmap
+import resource
 from bisect import bisect_left, bisect_right
 
 import hypothesis.extra.numpy as hnp
@@ -16,10 +18,14 @@ from hypothesis import strategies as st
 @pytest.fixture(autouse=True, scope="module")
 def always_an_index():
     """NumPy's own search, which answers small calls, would be compared with itself."""
-    before = raydex._searching._least_cells, raydex._searching._least_values
-    raydex._searching._least_cells, raydex._searching._least_values = 0, 0
+    of, names = raydex._searching, ("_least_cells", "_least_values", "_span_of_a_table")
+    before = [getattr(of, name) for name in names]
+    for name in names:
+        setattr(of, name, 0)
+    of._span_of_a_table = -1
     yield
-    raydex._searching._least_cells, raydex._searching._least_values = before
+    for name, value in zip(names, before):
+        setattr(of, name, value)
 
 
 def cells(dtype):
@@ -186,13 +192,60 @@ def test_cells_in_other_orders(random, side):
     check_search(a.astype(">i8"), v, side)
 
 
-def test_small_calls_are_answered_as_well(random, monkeypatch):
-    monkeypatch.setattr(raydex._searching, "_least_cells", 1 << 12)
-    monkeypatch.setattr(raydex._searching, "_least_values", 1 << 11)
+@pytest.fixture
+def usual_ways(monkeypatch):
+    for name, value in (("_least_cells", 1 << 9), ("_least_values", 1 << 8), ("_span_of_a_table", 6)):
+        monkeypatch.setattr(raydex._searching, name, value)
+
+
+def test_small_calls_are_answered_as_well(random, usual_ways):
     a = np.sort(random.integers(0, 100, 50))
     check_search(a, a + 1, "left")
+    check_search(a, (a + 1).reshape(2, 25), "left")
     check_search(np.arange(100_000), np.array([5, 7]), "right")
     check_search(np.arange(100_000), np.arange(0, 100_000, 3), "right")
+    check_search(np.sort(random.random(9)), random.random(9), "right")
+    for cells in (9, 1000):
+        for most in (2000, 1 << 60):
+            element, tests = (random.integers(0, most, cells) for _ in range(2))
+            tests[::3] = element[::3]
+            np.testing.assert_array_equal(raydex.isin(element, tests), np.isin(element, tests))
+            np.testing.assert_array_equal(raydex.isin(element, tests, invert=True), ~np.isin(element, tests))
+    assert raydex.isin(np.arange(600), np.arange(0)).sum() == 0
+
+
+def test_few_values_do_not_read_a_large_column(usual_ways):
+    """Pages of a large column are there once they are read: there are few of them afterwards."""
+    try:
+        pages = mmap.mmap(-1, 1 << 33, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)  # MAP_NORESERVE
+    except OSError:
+        pytest.skip("not so much memory can be named")
+    rows = np.frombuffer(pages, "int64")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for count in (1, 100, 1000):
+        assert (raydex.searchsorted(rows, np.full(count, -1)) == 0).all()
+        assert (raydex.searchsorted(rows, np.zeros(count, "int64"), "right") == len(rows)).all()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 2000
+
+
+def test_plain_arrays_and_others_are_answered_alike(random):
+    """Arrays that are read as they lie go another way than those that are looked at."""
+    a, v = np.sort(random.integers(0, 1000, 5000)), random.integers(0, 1100, 3000)
+    forms = [(a, v), (a[::2], v[::3]), (a, np.ma.array(v)), (a, v.astype(">i8")), (a, v[::-1]), (list(a), v)]
+    for one, other in forms:
+        index = raydex.build(np.asarray(one))
+        other = other if isinstance(other, np.ndarray) else np.asarray(other)
+        check_search(np.asarray(one), np.asarray(other), "right")
+        points = np.ascontiguousarray(np.asarray(other).astype("i8"))
+        np.testing.assert_array_equal(index.rank(points), np.searchsorted(np.asarray(one), points))
+        np.testing.assert_array_equal(index.count(points), index.count(points.tolist()))
+        np.testing.assert_array_equal(index.count(points, points + 9), index.count(points.tolist(), points + 9))
+        np.testing.assert_array_equal(raydex.isin(points, np.asarray(one)), np.isin(points, np.asarray(one)))
+    floats = np.array([np.nan, 1.0, -0.0])
+    assert raydex.build(floats).isin(floats).tolist() == [False, True, True]
+    for other in (v.reshape(-1, 2), v[::-1]):
+        with pytest.raises(raydex.InvalidArgument, match="dimensions|run backwards"):
+            raydex.build(a).count(other)
 
 
 def test_pytorch_on_the_cpu():
