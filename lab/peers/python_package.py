@@ -4,6 +4,7 @@
 
     lab/peers/python_package.py searchsorted --device cpu    # NumPy, Polars, pandas
     lab/peers/python_package.py searchsorted --device cuda   # PyTorch, CuPy
+    lab/peers/python_package.py isin                         # NumPy, Polars, pandas, on the CPU
     lab/peers/python_package.py join                         # Polars, DuckDB, pandas, on the CPU
     lab/peers/python_package.py join_asof                    # the same, with `by` and without
     lab/peers/python_package.py torch                        # PyTorch's searchsorted and isin, on the CPU
@@ -12,9 +13,10 @@
 
 What kernels take by themselves is in `searchsorted.py`, what whole processes take in `columns.py`.
 
-`searchsorted`: `raydex.searchsorted(a, v)` and the same of the others, with as many values as elements; `a` is
-sorted, `v` is not (`--order ascending`: it is). `index` is `raydex.build(a).rank(v)` with the index at hand, which
-is what many calls with one `a` pay. `join`: `raydex.join(build=left, probe=right)` of unique keys in random order,
+`searchsorted`: `raydex.searchsorted(a, v)` and the same of the others, with as many values as elements, or `--values`
+of them; `a` is sorted, `v` is not (`--order ascending`: it is). `index` is `raydex.build(a).rank(v)` with the index at
+hand, which is what many calls with one `a` pay. Up to 2^16 values each call has values of its own: those of a call
+before, a processor has learned by heart. `isin`: `raydex.isin(v, a)`; `index` is `raydex.build(a).isin(v)`. `join`: `raydex.join(build=left, probe=right)` of unique keys in random order,
 which all match, as pairs of row numbers, and what gives the same elsewhere: joined tables with the row numbers as
 columns.
 
@@ -34,6 +36,7 @@ not counted, with the least and the most; `ratio` is the peer's median over that
 
 import argparse
 import csv
+import itertools
 import os
 import statistics
 import sys
@@ -82,33 +85,51 @@ def version_of(name):
     return sys.modules[name].__version__
 
 
-def searchsorted_on_cpu(a, v):
+def on_each(batches, call):
+    """Calls with one batch after the other."""
+    each = itertools.cycle(batches)
+    return lambda: call(next(each))
+
+
+def searchsorted_on_cpu(a, batches):
     """By name: the library's module, and its call."""
     import pandas
     import polars
 
-    series, values, index = polars.Series(a), polars.Series(v), pandas.Index(a)
+    series, index = polars.Series(a), pandas.Index(a)
     return {
-        "numpy": ("numpy", lambda: np.searchsorted(a, v)),
-        "polars": ("polars", lambda: series.search_sorted(values)),
-        "pandas": ("pandas", lambda: index.searchsorted(v)),
+        "numpy": ("numpy", on_each(batches, lambda v: np.searchsorted(a, v))),
+        "polars": ("polars", on_each(list(map(polars.Series, batches)), series.search_sorted)),
+        "pandas": ("pandas", on_each(batches, index.searchsorted)),
     }
 
 
-def searchsorted_on_gpu(a, v):
+def isin_on_cpu(a, batches):
+    import pandas
+    import polars
+
+    series = polars.Series(a)
+    return {
+        "numpy": ("numpy", on_each(batches, lambda v: np.isin(v, a))),
+        "polars": ("polars", on_each(list(map(polars.Series, batches)), lambda v: v.is_in(series.implode()))),
+        "pandas": ("pandas", on_each(list(map(pandas.Series, batches)), lambda v: v.isin(a))),
+    }
+
+
+def searchsorted_on_gpu(a, batches):
     import cupy
     import torch
 
-    of_cupy = cupy.from_dlpack(a), cupy.from_dlpack(v)
+    of_cupy = cupy.from_dlpack(a)
     return {
-        "torch": ("torch", lambda: torch.searchsorted(a, v)),
-        "torch int32": ("torch", lambda: torch.searchsorted(a, v, out_int32=True)),
-        "cupy": ("cupy", lambda: cupy.searchsorted(*of_cupy)),
+        "torch": ("torch", on_each(batches, lambda v: torch.searchsorted(a, v))),
+        "torch int32": ("torch", on_each(batches, lambda v: torch.searchsorted(a, v, out_int32=True))),
+        "cupy": ("cupy", on_each(list(map(cupy.from_dlpack, batches)), lambda v: cupy.searchsorted(of_cupy, v))),
     }
 
 
 def host(x):
-    if hasattr(x, "get"):
+    if type(x).__module__.startswith("cupy"):
         return x.get()
     return x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
 
@@ -123,19 +144,30 @@ def measure_searchsorted(arguments):
     clock = Clock(arguments.repeats, wait)
     for dtype in arguments.dtypes.split(","):
         for size in sizes_from(arguments.sizes):
-            a, v = searched_columns(random, dtype, size)
-            if arguments.order == "ascending":
-                v.sort()
-            a, v = put(a), put(v)
+            most = np.iinfo(dtype).max
+            a = np.sort(random.integers(0, most, size, dtype))
+            values = number(arguments.values) if arguments.values else size
+            batches = [random.integers(0, most, values, dtype) for _ in range(16 if values <= 2**16 else 1)]
+            for v in batches:
+                v[::2] = a[random.integers(0, size, len(v[::2]))]
+                if arguments.order == "ascending":
+                    v.sort()
+            a, batches = put(a), list(map(put, batches))
             index = raydex.build(a)
+            if arguments.call == "isin":
+                own, asked, others = (lambda v, a=a: raydex.isin(v, a)), index.isin, isin_on_cpu
+            else:
+                own, asked = (lambda v, a=a: raydex.searchsorted(a, v)), index.rank
+                others = searchsorted_on_cpu if arguments.device == "cpu" else searchsorted_on_gpu
             calls = {
-                "raydex": ("raydex", lambda a=a, v=v: raydex.searchsorted(a, v)),
-                "index": ("raydex", lambda index=index, v=v: index.rank(v)),
-                **(searchsorted_on_cpu if arguments.device == "cpu" else searchsorted_on_gpu)(a, v),
+                "raydex": ("raydex", on_each(batches, own)),
+                "index": ("raydex", on_each(batches, asked)),
+                **others(a, batches),
             }
             yield from compare(
-                clock, calls, lambda x, y: np.array_equal(host(x), host(y)), call="searchsorted",
-                device=arguments.device, dtype=dtype, size=size, order=arguments.order,
+                clock, calls, lambda x, y: np.array_equal(host(x), host(y)), call=arguments.call,
+                device=arguments.device, dtype=dtype, size=size if values == size else f"{values} in {size}",
+                order=arguments.order,
             )
 
 
@@ -358,15 +390,18 @@ def compare(clock, calls, equal, **what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("call", choices=["searchsorted", "join", "join_asof", "torch", "jax", "bitset"])
+    calls = ["searchsorted", "isin", "join", "join_asof", "torch", "jax", "bitset"]
+    parser.add_argument("call", choices=calls)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of searchsorted")
     parser.add_argument("--dtypes", default="int32,int64")
     parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28, of joins 2^24; see above")
+    parser.add_argument("--values", help="of searchsorted and isin; as many as elements")
     parser.add_argument("--order", choices=["random", "ascending"], default="random", help="of the values or times")
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     measure, sizes = {
         "searchsorted": (measure_searchsorted, "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28"),
+        "isin": (measure_searchsorted, "2^6,2^8,2^10,2^12,2^14,2^16"),
         "join": (measure_join, "2^24"),
         "join_asof": (measure_join_asof, "800000x200000x500,5000000x2000000x3000"),
         "torch": (measure_torch, "2^12,2^16,2^20,2^24"),

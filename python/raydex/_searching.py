@@ -12,7 +12,7 @@ from raydex import _lists, _raydex
 from raydex._array_libraries import HOST, ArrayLibrary, BareLibrary
 from raydex._arrow import HostCells
 from raydex._columns import Column, Source, column_of, dtype_of, look, natural_of, same_device
-from raydex._devices import gpu
+from raydex._devices import Device, gpu
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Index
 from raydex._keys import Key, converts, natural, plain_key
@@ -24,8 +24,10 @@ from raydex.typing import ColumnLike, HostColumn, Scalar, Side, StreamLike, Tens
 # the caches hold; and to look up fewer cells in all, or integers in a span of so many times as many.
 _least_values = 1 << 8
 _largest_cached = 1 << 14
-_least_cells = 1 << 9
+_least_cells = 1 << 8
 _span_of_a_table = 6  # where `numpy.isin` makes a table of them
+
+_HERE = Device("cpu", None)
 
 
 def _host_array(source: Source) -> npt.NDArray[Any] | None:
@@ -109,10 +111,12 @@ def _in_one_unit(
 
 
 def _index_over(library: ArrayLibrary, key: Key, native: Any, size: int, stream: int) -> Index:
-    """One that answers points alone the fastest."""
-    backend = library.device_for(None, "auto").backend
-    structure, options = _raydex.advise_points(size, key.native, backend)
-    target = library.device_for(None, structure)
+    """One that answers points alone the fastest, or, where building it takes longer than that, is built the fastest."""
+    if library.device is None:
+        target, structure, options = _HERE, "pivot_tree", dict[str, str]()
+    else:
+        structure, options = _raydex.advise_points(size, key.native, library.device_for(None, "auto").backend)
+        target = library.device_for(None, structure)
     made = target.run(
         _raydex.Index, structure, target.backend, target.session(), stream, native, None, options
     )
@@ -354,7 +358,7 @@ def isin(
 
     Cost
     ----
-    A hash table or the like over `test_elements`, a lookup an element; of a few cells, and of integers in a small span,
+    An index over `test_elements`, a lookup an element; of a few cells, and of integers in a small span,
     NumPy's own way.
 
     Notes

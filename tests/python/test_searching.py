@@ -194,7 +194,7 @@ def test_cells_in_other_orders(random, side):
 
 @pytest.fixture
 def usual_ways(monkeypatch):
-    for name, value in (("_least_cells", 1 << 9), ("_least_values", 1 << 8), ("_span_of_a_table", 6)):
+    for name, value in (("_least_cells", 1 << 8), ("_least_values", 1 << 8), ("_span_of_a_table", 6)):
         monkeypatch.setattr(raydex._searching, name, value)
 
 
