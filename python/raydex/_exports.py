@@ -133,6 +133,8 @@ def _without_views(pa: Any, values: Any) -> Any:
 
 def take_alike(values: Any, rows: Any, points: Any) -> Any:
     """As `take`, of a frame or a Series of pandas or Polars one of its kind."""
+    if isinstance(values, np.ndarray) and isinstance(rows, np.ndarray):
+        return take(values, rows)
     array, none = _rows_of("points", np.atleast_1d(rows) if np.isscalar(rows) else rows, "values that are looked up")
     found = taken_from(values, np.where(none, -1, array), points)
     return take(values, array) if found is None else found
