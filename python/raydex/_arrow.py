@@ -140,6 +140,12 @@ def _view(address: int, size: int, dtype: npt.DTypeLike, owner: Any) -> npt.NDAr
     return array
 
 
+def letters_of(cells: StringCells) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The bytes of strings in host memory, where each begins there, and how many bytes it has."""
+    offsets = _view(cells.offsets, cells.size + 1, "i8" if cells.wide else "i4", cells.kept).astype("i8")
+    return (_view(cells.bytes, int(offsets[-1]), "u1", cells.kept), offsets[:-1], np.diff(offsets))
+
+
 def _has_bitmap(chunk: _raydex.ArrowChunk) -> bool:
     return chunk.null_count != 0 and bool(chunk.buffers) and chunk.buffers[0] != 0 and chunk.length != 0
 

@@ -30,10 +30,6 @@ from raydex.typing import (
     Tensor,
 )
 
-# What a probe time of another unit stands for where distances do not matter, with and without rows of its time.
-_ROLES = {("backward", False): "at_most", ("backward", True): "below",
-          ("forward", False): "at_least", ("forward", True): "above"}  # fmt: skip
-
 
 class AsofIndex(Held):
     """The build side of `join_asof`, kept: it is asked for the closest times as often as you like, and takes further
@@ -81,6 +77,7 @@ class AsofIndex(Held):
         self._names = names
         self._key = column.key
         self._keys = [one.key for one in parts]
+        self._missing_equal = missing_equal
         self._kept: list[Column] = [column, *parts]  # which it reads
         self._size = column.size
 
@@ -113,8 +110,8 @@ class AsofIndex(Held):
         super()._free()
         self._kept = []
 
-    def _parts(self, beside: Source, by: Any, stream: int) -> list[Column]:
-        """Columns of a key, as those of the index."""
+    def _parts(self, beside: Source, by: Any, stream: int, role: str = "") -> list[Column]:
+        """Columns of a key, as those of the index; `role` is as of `column_of`."""
         names, sources = (None, []) if by is None else key_columns("by", by)
         if len(sources) != len(self._keys):
             raise InvalidArgument(f"by: {len(sources)} columns, but the key of the index has {len(self._keys)}")
@@ -125,7 +122,7 @@ class AsofIndex(Held):
                 )
             sources = [sources[names.index(name)] for name in self._names]
         same_device(beside, *sources)
-        return [column_of(one, stream, key) for one, key in zip(sources, self._keys)]
+        return [column_of(one, stream, key, role=role) for one, key in zip(sources, self._keys)]
 
     @overload
     def join(
@@ -172,8 +169,9 @@ class AsofIndex(Held):
         """For each probe row the row of the index with the closest time, or the `k` closest ones, as `join_asof` gives
         them.
 
-        Times of another unit than the index's are compared exactly, in host memory. Where distances matter, with a
-        tolerance or `nearest`, they have to be times of the index's unit.
+        Times of another unit than the index's, and numbers of another type, are compared exactly, in host memory. Where
+        distances matter, with a tolerance or `nearest`, they have to be times of the index's unit or numbers of its
+        type.
 
         Cost: one or two searches a probe row for each part that `append` leaves, at most log n of them."""
         asked = Asked(direction, allow_exact_matches, tolerance, relative_tolerance, k)
@@ -181,12 +179,11 @@ class AsofIndex(Held):
         source = look("probe", probe)
         self._check_device(source.argument, source.library)
         call = Call(source, str(self._device), stream)
-        role = "kept" if asked.has_distance else _ROLES[direction, asked.strict]
-        role = role_of(source, self._key, role, call.stream)
+        role = role_of(source, self._key, asked.role, call.stream)
         times = column_of(source, call.stream, self._key, role=role)
-        parts = self._parts(source, by, call.stream)
-        if role in ("below", "above"):
-            asked.strict = False  # the closest time is meant, and a row of it
+        # What is no key would be missing, and equal to what is missing.
+        parts = self._parts(source, by, call.stream, "kept" if self._missing_equal else "")
+        asked.take(role)
         near = asked.near(self._key, times, None, call)
         with self._changes:
             self._check_open()
@@ -208,7 +205,7 @@ class AsofIndex(Held):
                 "times: the index was built of no times that say what they are of; build it over numpy.array([], dtype)"
             )
         column = column_of(source, number, self._key, role=role_of(source, self._key, "kept", number))
-        parts = self._parts(source, by, number)
+        parts = self._parts(source, by, number, "kept")
         with self._changes:
             self._check_open()
             self._device.run(self._native.append, number, column.native, natives(parts), self._before(number))

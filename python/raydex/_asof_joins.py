@@ -144,9 +144,10 @@ def join_asof(
     times, probe_times = look("build", build), look("probe", probe)
     same_device(times, probe_times)
     call = Call(times, device, stream)
-    pair = in_one_order([times, probe_times], call.stream)
+    pair = in_one_order([times, probe_times], call.stream, None if asked.has_distance else [asked.role])
+    asked.take(pair.role)
     build_time, probe_time = pair.columns
-    build_key, probe_key = by_columns(times, build_by, probe_by, call.stream)
+    build_key, probe_key = by_columns(times, build_by, probe_by, call.stream, missing_equal)
     side = call.device.run(
         _raydex.AsofJoin, call.device.backend, *call.context, build_time.native, natives(build_key), missing_equal
     )
@@ -203,6 +204,20 @@ class Asked:
     def has_distance(self) -> bool:
         """Whether distances matter."""
         return self.direction == "nearest" or self.tolerance is not None or self.share is not None
+
+    @property
+    def role(self) -> str:
+        """What a probe time of another type or unit stands for, see `column_of`."""
+        if self.has_distance:
+            return "kept"
+        if self.direction == "backward":
+            return "below" if self.strict else "at_most"
+        return "above" if self.strict else "at_least"
+
+    def take(self, role: str) -> None:
+        """Has probe times stand for others: the closest time is meant then, and a row of it."""
+        if role in ("below", "above"):
+            self.strict = False
 
     def near(self, key: Key, probe: Column, order: Order | None, call: Call) -> Near:
         """How near build rows have to be, whose times are of a type."""

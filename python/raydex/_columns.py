@@ -2,21 +2,21 @@
 """Columns of what users have: NumPy, DLPack, `__cuda_array_interface__`, Arrow.
 
 Cells stay where they are. There are three copies, all on the same device: of types that the library has
-no keys for (int8, int16, float16, bool), of probes that are narrower than the keys, and of Arrow's chunks.
+no keys for (int8, int16, float16, bool), of probes of another type than the keys, and of Arrow's chunks.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from raydex import _cuda, _lists, _raydex, _times
+from raydex import _among, _cuda, _lists, _raydex, _times
 from raydex._array_libraries import (
     HOST,
     ArrayLibrary,
@@ -28,10 +28,21 @@ from raydex._array_libraries import (
     numpy_dtype,
     torch_library,
 )
-from raydex._arrow import Bitmap, Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, placed, take_arrow
+from raydex._arrow import (
+    Bitmap,
+    Cells,
+    DeviceCells,
+    HostCells,
+    StringCells,
+    Table,
+    is_arrow,
+    letters_of,
+    placed,
+    take_arrow,
+)
 from raydex._device_times import in_unit
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._keys import VOID, Key, converts, native_format, natural
+from raydex._keys import VOID, Key, converts, native_format, natural, plain_key
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
 _BFLOAT16 = 4
@@ -58,6 +69,7 @@ class Column:
     source: Source
     kept: Any = field(repr=False, default=None)
     before: npt.NDArray[np.bool_] | None = None  # which cells are before all keys, see `column_of`
+    no_key: npt.NDArray[np.bool_] | None = None  # which are there, and are no keys; None: none of them
 
 
 def _shape_error(argument: str, shape: tuple[int, ...]) -> InvalidArgument:
@@ -335,16 +347,6 @@ def _converted(source: Source, array: npt.NDArray[Any], own: Key, want: Key) -> 
         return array
     if own.unit == want.unit and converts(own.dtype, want.dtype):
         return array.astype(want.dtype)
-    kinds = own.dtype.kind + want.dtype.kind
-    if source.loose and own.unit == want.unit:
-        if own.dtype.kind in "biufO" and want.dtype.kind in "biuf":
-            return _lists.exactly(source.argument, array, want.dtype)
-        if kinds == "SS":
-            cast = array.astype(want.dtype)
-            if not array.size or not (cast != array).any():
-                return cast
-            value = array.reshape(-1)[np.argmax(cast != array)]
-            raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, as the keys are")
     raise _refuse(source.argument, str(own), want)
 
 
@@ -354,25 +356,21 @@ def and_validity(there: npt.NDArray[np.bool_], validity: Bitmap | None) -> Bitma
 
 def _host_column(source: Source, cells: HostCells, want: Key | None, copies: bool, role: str = "") -> Column:
     array, validity = cells.array, cells.validity
-    before = None
-    if _are_long(array.dtype) if want is None else (want == Key(None) and array.dtype.kind == "S"):
-        return _string_column(source, _as_strings(source.argument, cells), want)
+    aside = None
+    if _are_strings(array.dtype, want):
+        return _string_column(source, _as_strings(source.argument, cells), want, role)
     if array.ndim != 1:
         if array.ndim != 0:
             raise _shape_error(source.argument, array.shape)
         array = array.reshape(1)
-    if (
-        want is not None
-        and want.dtype is not None
-        and array.dtype == want.dtype
-        and array.dtype.kind not in "mM"
-        and cells.unit == want.unit
-        and type(array) is np.ndarray
-        and not (role and want.time)
-    ):
-        key = want  # as nearly all probes are
-    else:
-        array, validity, key, before = _as_keys(source, array, cells, want, copies, role)
+    key = None
+    if type(array) is np.ndarray and array.dtype.kind not in "mM":
+        if want is None:
+            key = None if cells.unit else plain_key(array.dtype)
+        elif want.dtype is not None and array.dtype == want.dtype and cells.unit == want.unit:
+            key = None if role and want.time else want  # as nearly all probes are
+    if key is None:
+        array, validity, key, aside = _as_keys(source, array, cells, want, copies, role)
     step = array.strides[0] if len(array) > 1 else array.itemsize
     if step <= 0 or not array.flags.aligned or (array.dtype.kind != "S" and step % array.itemsize != 0):
         if not copies:
@@ -387,7 +385,12 @@ def _host_column(source: Source, cells: HostCells, want: Key | None, copies: boo
         step,
         *placed(validity),
     )
-    return Column(native, len(array), key, source, (array, validity, cells.kept), before)
+    return Column(native, len(array), key, source, (array, validity, cells.kept), *_aside(aside, role))
+
+
+def _aside(which: npt.NDArray[np.bool_] | None, role: str) -> tuple[Any, Any]:
+    """What `stand_ins` says at last, as a column has it: which cells are before all keys, and which are no keys."""
+    return (which, None) if role else (None, which)
 
 
 def _as_strings(argument: str, cells: HostCells) -> StringCells:
@@ -410,6 +413,15 @@ def _as_strings(argument: str, cells: HostCells) -> StringCells:
 def _are_long(dtype: np.dtype[Any]) -> bool:
     """Whether byte strings have no place in a key, and are strings of any length."""
     return dtype.kind == "S" and dtype.itemsize > 8
+
+
+def _are_strings(dtype: np.dtype[Any], want: Key | None) -> bool:
+    """The same, where a key is asked for."""
+    if want is None or dtype.kind != "S":
+        return _are_long(dtype)
+    if want.dtype is None:
+        return not want.unit
+    return want.dtype.kind == "S" and dtype.itemsize > want.dtype.itemsize
 
 
 def natural_of(source: Source, array: npt.NDArray[Any]) -> np.dtype[Any]:
@@ -447,8 +459,8 @@ def _as_keys(
     copies: bool,
     role: str,
 ) -> tuple[npt.NDArray[Any], Bitmap | None, Key, npt.NDArray[np.bool_] | None]:
-    """Host cells in the type that is asked for, which of them are there, that type, and which are before all
-    keys."""
+    """Host cells in the type that is asked for, which of them are there, that type, and what `stand_ins` says at
+    last."""
     argument, validity = source.argument, cells.validity
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.is_masked(array):
@@ -471,18 +483,27 @@ def _as_keys(
         array = array.astype(usual)
         own = Key(array.dtype, cells.unit)
     missing = np.isnat(array) if array.dtype.kind in "mM" else None
-    before = None
-    if own.time is not None and key.time is not None and (own != key or role):
-        array, there, before = _in_unit(source, array, missing, validity, own, key, role)
+    aside = None
+    if _are_among(own, key, role):
+        array, there, aside = _among_keys(source, array, missing, validity, own, key, role)
         missing = ~there
     else:
         array = _converted(source, array, own, key)
     if missing is not None and missing.any():
         validity = and_validity(~missing, validity)
-    return (array, validity, key, before)
+    return (array, validity, key, aside)
 
 
-def _in_unit(
+def _are_among(own: Key, want: Key, role: str = "") -> bool:
+    """Whether cells are of another type or unit than the keys, so that some may be no key."""
+    if own.time is not None and want.time is not None:
+        return own != want or role != ""
+    if own.unit or want.unit or own.dtype is None or want.dtype is None:
+        return False
+    return own.dtype.kind in "biufO" and want.dtype.kind in "iuf" and not converts(own.dtype, want.dtype)
+
+
+def _among_keys(
     source: Source,
     array: npt.NDArray[Any],
     missing: npt.NDArray[np.bool_] | None,
@@ -491,47 +512,39 @@ def _in_unit(
     want: Key,
     role: str,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], npt.NDArray[np.bool_] | None]:
-    """Times in the unit that is asked for, which of them are there, and which are before all keys."""
-    assert own.time is not None and want.time is not None and want.dtype is not None
-    if not _times.are_compared(own.time, want.time):
-        raise _refuse(source.argument, str(own), want)
-    counts = array.view("i8") if array.dtype.itemsize == 8 else array.astype("i8")
-    there = np.ones(len(counts), bool) if validity is None else validity.there(len(counts))
+    """Times or numbers as `stand_ins` has them."""
+    assert want.dtype is not None
+    there = np.ones(len(array), bool) if validity is None else validity.there(len(array))
     if missing is not None:
         there &= ~missing
-    if not there.all():
-        counts = np.where(there, counts, 0)
-    ends = np.iinfo(f"i{want.dtype.itemsize}")
-    low, high = int(ends.min) + (want.dtype.kind in "mM"), int(ends.max)
-    found = _times.scale(counts, own.time, want.time, low, high)
-    keys, exact = found.floor, found.exact
-    before, after = found.beyond < 0, found.beyond > 0
-    if role in ("below", "at_least"):
-        # What is not exact is between two keys; the one before it is the last one below.
-        step = (exact if role == "below" else ~exact & ~before & ~after).astype("i8")
-        if role == "below":
-            before |= exact & (keys == low)
-            step[before] = 0
-            keys = keys - step
-        else:
-            after |= (step != 0) & (keys == high)
-            step[after] = 0
-            keys = keys + step
-    elif role == "above":
-        after |= ~before & (keys == high)
-        keys = keys + (~before & ~after)
-    if role in ("below", "at_most"):
-        before &= there
-        there &= ~before
-    elif role in ("at_least", "above"):
-        there &= ~after
+    if own.time is None or want.time is None:
+        found, ends = _among.numbers(array, want.dtype, source.loose), _among.ends_of(want.dtype)
+    elif not _times.are_compared(own.time, want.time):
+        raise _refuse(source.argument, str(own), want)
     else:
-        if role == "kept" and (there & ~exact).any():
-            value = array[int(np.argmax(there & ~exact))]
-            raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, as the keys are")
-        there &= exact
-    keys = keys.astype(f"i{want.dtype.itemsize}").view(want.dtype)
-    return (keys, there, before if role in ("below", "at_most") else None)
+        counts = array.view("i8") if array.dtype.itemsize == 8 else array.astype("i8")
+        least, most = _among.ends_of(np.dtype(f"i{want.dtype.itemsize}"))
+        ends = (int(least) + (want.dtype.kind in "mM"), int(most))
+        found = _times.scale(np.where(there, counts, 0), own.time, want.time, *ends)
+    _check_kept(source, lambda at: array[at], found, there, want, role)
+    keys, there, aside = _among.stand_ins(found, role, there, ends)
+    if want.time is not None:
+        keys = keys.astype(f"i{want.dtype.itemsize}").view(want.dtype)
+    return (keys, there, aside)
+
+
+def _check_kept(
+    source: Source,
+    cell: Callable[[int], Any],
+    found: _among.Among,
+    there: npt.NDArray[np.bool_],
+    want: Key,
+    role: str,
+) -> None:
+    """Refuses values that are no keys where they are to become some."""
+    if role == "kept" and (there & ~found.exact).any():
+        value = cell(int(np.argmax(there & ~found.exact)))
+        raise InvalidArgument(f"{source.argument}: {value!s} is no {want}, as the keys are")
 
 
 def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream: int, role: str) -> Column:
@@ -562,15 +575,33 @@ def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream:
     return Column(native, cells.size, key, source, (kept, cells.kept))
 
 
-def _string_column(source: Source, cells: StringCells, want: Key | None) -> Column:
+def _string_column(source: Source, cells: StringCells, want: Key | None, role: str = "") -> Column:
     own = Key(None, cells.unit)
-    if want is not None and want.dtype is not None and want.dtype.kind == "S" and cells.texts is not None:
-        array = _lists.short(source.argument, cells, want.dtype)
-        return _host_column(source, HostCells(array, cells.bits), want, True)
+    if want is not None and want.dtype is not None and want.dtype.kind == "S" and own == Key(None):
+        if source.library.device is None:
+            return _short_column(source, cells, want, role)
     if want not in (None, own):
         raise _refuse(source.argument, cells.unit or "strings of any length", want or own)
     native = _raydex.Strings(cells.bytes, cells.offsets, cells.wide, cells.size, *cells.validity)
     return Column(native, cells.size, own, source, cells.kept)
+
+
+def _short_column(source: Source, cells: StringCells, want: Key, role: str) -> Column:
+    """Strings of any length among byte strings of one width, by a copy."""
+    assert want.dtype is not None
+    width = want.dtype.itemsize
+    letters, begins, sizes = letters_of(cells)
+    there = np.ones(cells.size, bool) if cells.bits is None else cells.bits.there(cells.size)
+    found = _among.texts(letters, begins, sizes, width)
+    _check_kept(source, lambda at: letters[begins[at] :][: sizes[at]].tobytes(), found, there, want, role)
+    step = 1 << 8 * (8 - width)
+    codes, there, aside = _among.stand_ins(found, role, there, (0, 2**64 - step), step)
+    table = codes.astype(">u8").view("u1").reshape(-1, 8)[:, :width]
+    array = np.ascontiguousarray(table).view(want.dtype).reshape(-1)
+    validity = None if there.all() else Bitmap.of(there)
+    column = _host_column(source, HostCells(array, validity), want, True)
+    column.before, column.no_key = _aside(aside, role)
+    return column
 
 
 def key_of(source: Source, stream: int = 0) -> Key:
@@ -606,17 +637,18 @@ def column_of(source: Source, stream: int, want: Key | None = None, copies: bool
     """The column of a source, of the key type that is asked for.
 
     `copies` allows copies of cells that the library cannot read where they lie; without it they are
-    refused. `role` says what times of another unit stand for, which may lie between two keys, or beyond all:
+    refused. `role` says what values of another type or unit stand for, which may lie between two keys, or beyond all:
     for the key that they are, or for none; to be `kept`, those that are none are refused. `at_most` and
     `below`, `at_least` and `above`: for the closest key on that side; those without one are missing, and
-    those before all keys in `before`."""
+    those before all keys in `before`. Cells of the keys' own type stand for themselves, but times where there is a
+    role: see `role_of`."""
     cells = _ready(source, stream)
     if source.loose and want is not None:
         cells = _lists.read(source.argument, cells, want)
     if want == VOID:
         return _column_of_nothing(source, cells, stream)
     if isinstance(cells, StringCells):
-        return _string_column(source, cells, want)
+        return _string_column(source, cells, want, role)
     if isinstance(cells, HostCells) and cells.is_void:
         return _void_column(source, cells, want)
     if isinstance(cells, DeviceCells):
@@ -632,8 +664,19 @@ def host_cells(column: Column) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] 
 
 
 def role_of(source: Source, key: Key, role: str, stream: int = 0) -> str:
-    """The role, where cells are times of another unit than the keys."""
-    return role if key.time is not None and key_of(source, stream) != key else ""
+    """The role, where cells are of another type or unit than the keys."""
+    cells = _ready(source, stream)
+    if key.time is not None:
+        return role if key_of(source, stream) != key else ""
+    if key.dtype is None or key.is_void or source.library.device is not None or isinstance(cells, DeviceCells):
+        return ""
+    if isinstance(cells, StringCells):
+        is_among = True
+    elif cells.array.dtype.kind == "S":
+        is_among = _are_strings(cells.array.dtype, key)
+    else:
+        is_among = not cells.is_void and _are_among(Key(cells.array.dtype, cells.unit), key)
+    return role if is_among else ""
 
 
 def read_as(source: Source, key: Key) -> Source:
@@ -649,7 +692,7 @@ def read_as(source: Source, key: Key) -> Source:
 def takes(source: Source, key: Key) -> bool:
     """Whether each cell of a list of numbers is one of another type."""
     try:
-        column_of(source, 0, key)
+        column_of(source, 0, key, role="kept")
     except InvalidArgument:
         return False
     return True

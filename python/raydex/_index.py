@@ -168,14 +168,18 @@ def row_ids_in(source: Source, stream: int, bits: int) -> Column:
 class Index(Held):
     """An index over a column, made by `raydex.build`: answers batches of points and ranges.
 
-    *Probes* are a column of the keys' dtype in the memory of the index; narrower ones (int32 for keys
-    of int64) are converted by a copy. Where one column is given, its cells are points; where there is
-    an upper one, too, they are ranges, both ends included. A single number, or a list of them, is taken
-    in the keys' type; of a single one the answer is a single one, too. Times in host memory may be of
-    any unit: those that the keys' unit does not have equal no key, and lie between two keys, or beyond
-    all, where order is asked for. Times with a zone are compared with such, of any zone; with none
-    without. A text, or a list of texts, is taken for the time that it is in ISO 8601, as `2024-01-31` (its midnight),
-    `2024-01-31T09:30:00`, or with a zone `2024-01-31T09:30:00Z`; and for a UUID if the keys are such.
+    *Probes* are a column in the memory of the index. Where one column is given, its cells are points; where there
+    is an upper one, too, they are ranges, both ends included. Of a single number the answer is a single one, too.
+
+    In host memory numbers may be of any type, times of any unit, and texts of any length, whatever those of the keys
+    are: they are compared exactly, by a copy of the probes. One that is none of the keys' values equals no key, and
+    lies between two keys, or beyond all, where order is asked for: `count([0.5], [2.5])` of integers counts 1 and 2.
+    Cells that lie backwards, unaligned, with their bytes swapped, or are one cell repeated, are copied, too; as a
+    column of `build` or `join` they are refused with what copies them. Floating numbers of lists take the precision of
+    float32 keys. On a GPU probes are of the keys' dtype or a narrower
+    one (int32 for keys of int64), which is converted by a copy. Times with a zone are compared with such, of any zone;
+    with none without. A text, or a list of texts, is taken for the time that it is in ISO 8601, as `2024-01-31` (its
+    midnight), `2024-01-31T09:30:00`, or with a zone `2024-01-31T09:30:00Z`; and for a UUID if the keys are such.
 
     *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
     the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for
@@ -222,7 +226,7 @@ class Index(Held):
         self._strings = strings  # which are read by queries
         self._session = device.session()
         self._plain_device = device.number if key.is_number else NOWHERE  # of probes on the fast path
-        self._bits = self.info.row_id_bits
+        self._bits: int = native.info()[3]
         self._edits = 0  # so many, within `_changes`
         _by_number[self._number] = self
 
@@ -551,9 +555,9 @@ class Index(Held):
 
     def _check_values(self, size: int) -> None:
         """Refuses fewer values than rows."""
-        info = self.info
-        if info.n > 0 and size <= info.max_row_id:
-            raise InvalidArgument(f"values: {size} rows, but the index has rows up to {info.max_row_id}")
+        (_, _, _, _, n, _, most, *_) = self._native.info()
+        if n > 0 and size <= most:
+            raise InvalidArgument(f"values: {size} rows, but the index has rows up to {most}")
 
     # Edits
 
@@ -681,10 +685,10 @@ class AnyBatch(Batch):
             index._check_device(other.argument, other.library)
             source, other = broadcast_ends(read_as(source, index._key), read_as(other, index._key))
             self._scalar = source.scalar
-            end = column_of(other, number, index._key, role=role_of(other, index._key, "at_most", number))
+            end = column_of(other, number, index._key, True, role_of(other, index._key, "at_most", number))
             role = "at_least"
         role = role and role_of(source, index._key, role, number)
-        begin = column_of(source, number, index._key, role=role)
+        begin = column_of(source, number, index._key, True, role)
         self._columns = (begin, end)  # keep what is read
         self.library = source.library
         self.size = begin.size
@@ -773,9 +777,9 @@ def build(
 
         Lists, and columns of objects of pandas and Polars, are of one kind: numbers, also as `Decimal`, texts,
         bytes, dates, times with or without a zone, durations, times of day, or UUIDs; None is a missing cell. Each cell
-        is exactly the key that it becomes, or the list is refused, but for floating numbers, which take
-        the precision of the keys that they meet. Texts become byte strings if all have up to 8 bytes and
-        none ends in NUL. NUL bytes at the end of NumPy's byte strings are padding.
+        is exactly the key that it becomes, or the list is refused; as a probe it is compared exactly. Texts become
+        byte strings if all have up to 8 bytes and none ends in NUL. NUL bytes at the end of NumPy's byte strings are
+        padding.
 
         Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody
         says when two of their values are equal. An empty column without a type, and one of nothing but

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
@@ -13,12 +13,24 @@ from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
 from raydex._array_libraries import HOST, bare_library, is_of
 from raydex._arrow import HostCells, Table, is_arrow, take_arrow
-from raydex._columns import Column, Source, column_of, dtype_of, key_of, look, on_gpu, read_as, same_device, takes
+from raydex._columns import (
+    Column,
+    Source,
+    column_of,
+    dtype_of,
+    key_of,
+    look,
+    on_gpu,
+    read_as,
+    role_of,
+    same_device,
+    takes,
+)
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._frames import check_one_table
 from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
-from raydex._keys import Key, converts
+from raydex._keys import Key, converts, plain_key
 from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit
 from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowType, StreamLike, StructureName, Unpack
 
@@ -29,6 +41,8 @@ OF_BUILD_ROWS = ("right", "full", "outer")  # which give build rows without a ma
 
 def key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
     """The columns of a key, with names where they have some."""
+    if type(x) is np.ndarray:
+        return (None, [look(argument, x)])
     if is_of("pandas", x, "DataFrame"):
         names = _distinct(argument, list(x.columns))
         return (names, [look(f"{argument}[{name!r}]", x.iloc[:, i]) for i, name in enumerate(x.columns)])
@@ -91,9 +105,10 @@ def pair_columns(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
     return (built, probed)
 
 
-def common_key(build: Source, probe: Source, stream: int) -> Key:
-    """The type that both columns are compared in, which has all values of both but of times: see
-    `together`."""
+def common_key(build: Source, probe: Source, stream: int, of_build: bool = False) -> Key:
+    """The type that both columns are compared in, which has all values of both but of times: see `together`.
+
+    `of_build`: whether, where no type has those of two numbers, that of the build side does."""
     left, right = key_of(build, stream), key_of(probe, stream)
     if left == right or right.is_void:
         return left
@@ -126,21 +141,23 @@ def common_key(build: Source, probe: Source, stream: int) -> Key:
     except TypeError:
         both = np.dtype("O")
     if both.kind in "OV" or not (converts(own, both) and converts(other, both)):
+        if of_build and left.is_number and right.is_number and build.library.device is None:
+            return left
         raise InvalidType(
             f"{probe.argument}: it is of {right}, but {build.argument} of {left}, and no key type has the "
-            "values of both"
+            "values of both; convert one"
         )
     return Key(both)
 
 
-def _key_of_all(sources: list[Source], stream: int) -> Key:
+def _key_of_all(sources: list[Source], stream: int, of_build: bool = False) -> Key:
     first, second, *others = sources
-    key = common_key(first, second, stream)
+    key = common_key(first, second, stream, of_build)
     for at, one in enumerate(others):
         seen = sources[: at + 2]
         cells = HostCells(np.empty(0, key.dtype or "S9"), None, key.unit, None, key.is_void, _are_whole(*seen))
         known = Source(first.argument, None, HOST, cells, loose=all(other.loose for other in seen), shape=(0,))
-        key = common_key(known, one, stream)
+        key = common_key(known, one, stream, of_build)
     return key
 
 
@@ -155,17 +172,27 @@ class Together(NamedTuple):
     key: Key
     order: Order | None
     """Of times that 64 bits in one unit do not hold: the columns are numbers in their order."""
+    role: str = ""
+    """What probes are that no type has together with the build side's, see `column_of`."""
 
 
-def together(sources: list[Source], stream: int) -> Together:
-    """Columns in one type, which has the values of all but of times. Lists of texts are read as what the others are."""
+def together(sources: list[Source], stream: int, roles: Sequence[str] | None = None) -> Together:
+    """Columns in one type, which has the values of all but of times. Lists of texts are read as what the others are.
+
+    `roles`: of all but the first column, which numbers of another type have if no type has the values of both; by
+    default they are refused."""
+    alike = _alike(sources, stream)
+    if alike is not None:
+        return alike
     for other in [key_of(one, stream) for one in sources]:
         sources = [read_as(one, other) for one in sources]
-    key = _key_of_all(sources, stream)
+    key = _key_of_all(sources, stream, roles is not None)
     found = [key_of(one, stream) for one in sources]
     own = [key if own_key.is_void else own_key for own_key in found]  # which match nothing
     if key.time is None or all(one == key for one in own):
-        return Together([column_of(one, stream, key) for one in sources], key, None)
+        taken = [role_of(one, key, role, stream) for one, role in zip(sources, ["", *(roles or [""] * len(sources))])]
+        columns = [column_of(one, stream, key, role=role) for one, role in zip(sources, taken)]
+        return Together(columns, key, None, taken[1])
     for one, own_key in zip(sources, own):
         if own_key.time is None or not are_compared(own_key.time, key.time):
             raise InvalidType(f"{one.argument}: it is of {own_key}, but {sources[0].argument} of {own[0]}")
@@ -189,12 +216,35 @@ def together(sources: list[Source], stream: int) -> Together:
     return Together(columns, key, order)
 
 
+def _alike(sources: list[Source], stream: int) -> Together | None:
+    """The same of arrays of NumPy of one type of numbers, as nearly all are."""
+    key = None
+    for one in sources:
+        cells = one.cells
+        if not isinstance(cells, HostCells) or type(cells.array) is not np.ndarray or cells.unit or cells.is_void:
+            return None
+        own = plain_key(cells.array.dtype)
+        if own is None or own is not (key or own):
+            return None
+        key = own
+    columns = [column_of(one, stream) for one in sources]
+    return Together(columns, columns[0].key, None)
+
+
 def _are_whole(*sources: Source) -> bool:
     return all(isinstance(one.cells, HostCells) and one.cells.is_whole for one in sources)
 
 
-def both_keys(built: list[Source], probed: list[Source], stream: int) -> tuple[list[Column], list[Column]]:
-    pairs = [together([one, other], stream).columns for one, other in zip(built, probed)]
+def both_keys(
+    built: list[Source], probed: list[Source], stream: int, missing_equal: bool = False
+) -> tuple[list[Column], list[Column]]:
+    """Columns that are compared for equality; with `missing_equal` perhaps more of them, which differ where a probe has
+    a number that is none of the build side's type, so that it equals no missing one."""
+    pairs = [together([one, other], stream, [""]).columns for one, other in zip(built, probed)]
+    for one, other in list(pairs):
+        if missing_equal and other.no_key is not None:
+            flags = (np.zeros(one.size, "u4"), other.no_key.astype("u4"))
+            pairs.append([column_of(look("probe", each), stream) for each in flags])
     return ([one for one, _ in pairs], [other for _, other in pairs])
 
 
@@ -261,9 +311,9 @@ def join(
     build, probe
         A column each (see `raydex.build`), or up to 16 of them as a tuple, a list, a dict or a data frame;
         where both sides have names, columns are matched by these. Strings of any length are taken, as
-        Arrow has them. Dtypes of a pair need not be equal if one type has the values of both. Times of
-        two units are compared exactly; on a GPU, where Arrow's columns alone have a unit, CuPy has to be imported
-        and the finer unit has to hold all of them. `build` may be an `Index`, which is used as it is.
+        Arrow has them. Numbers of two types and times of two units are compared exactly. On a GPU one type has to have
+        the values of both; of times, of which Arrow's columns alone have a unit there, CuPy has to be imported and the
+        finer unit has to hold all of them. `build` may be an `Index`, which is used as it is.
     how
         `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1 (see
         `JoinRows.take`). `right`: as inner, and after them build rows without a match, in their order, also those
@@ -328,7 +378,7 @@ def match_columns(
         texts["seed"] = str(seed)
     built, probed = pair_columns(build, probe)
     call = Call(built[0], device, stream, structure)
-    build_key, probe_key = both_keys(built, probed, call.stream)
+    build_key, probe_key = both_keys(built, probed, call.stream, missing_equal)
     found = call.device.run(
         _raydex.match_tables, call.device.backend, *call.context, natives(build_key), structure, texts, missing_equal,
         seed, natives(probe_key), how,

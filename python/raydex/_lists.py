@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's own values, and lists of them, as columns. They are taken cell by cell: each is exactly the key that it
-becomes, or the list is refused. None and what pandas has for it are missing."""
+"""Python's own values, and lists of them, as columns. They are taken cell by cell, each exactly. None and what pandas
+has for it are missing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex import _raydex
+from raydex import _among, _raydex
 from raydex._arrow import Bitmap, Cells, HostCells, StringCells, nothing, placed
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import Key
@@ -155,8 +155,8 @@ def _of_one_kind(argument: str, cells: list[Any]) -> Cells:
 
 
 def _numbers(argument: str, cells: list[Any]) -> HostCells:
-    """Numbers in NumPy's type for them, where it has each one exactly; else as Python's own, which `exactly` takes to
-    the type that is asked for."""
+    """Numbers in NumPy's type for them, where it has each one exactly; else as Python's own, whose place
+    among numbers of a type `_among` knows."""
     if decimal.Decimal in map(type, cells):
         cells = [_of_decimal(argument, one) if isinstance(one, decimal.Decimal) else one for one in cells]
     types = set(map(type, cells))
@@ -203,56 +203,12 @@ def _is_exact(x: Any) -> bool:
 
 
 def exactly(argument: str, array: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Numbers of a list in the type that is asked for. As in NumPy, floating ones take the precision that they
-    meet; what is no number of the type else is refused."""
-    if array.dtype.kind != "f":
-        if array.dtype.kind == "O" or not _are_within(array, dtype):
-            cells = [_one_exactly(argument, one, dtype) for one in array.reshape(-1).tolist()]
-            return np.array(cells, dtype).reshape(array.shape)
-        return array.astype(dtype)
-    with np.errstate(all="ignore"):
-        cast = array.astype(dtype)
-    if dtype.kind == "f":
-        lost = np.isinf(cast) & ~np.isinf(array)
-    else:
-        limits = np.iinfo(dtype)
-        lost = ~((array >= float(limits.min)) & (array < float(int(limits.max) + 1)) & (array == np.floor(array)))
-    if lost.any():
-        raise _no_number(argument, array.reshape(-1)[np.argmax(lost)], dtype)
-    return cast
-
-
-def _are_within(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
-    """Whether integers lie between two of the type that all between are of it, too."""
-    if array.size == 0:
-        return True
-    if dtype.kind == "f":
-        end = 2 ** (np.finfo(dtype).nmant + 1)
-        low, high = -end, end
-    else:
-        low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    return bool(low <= int(array.min()) and int(array.max()) <= high)
-
-
-def _one_exactly(argument: str, x: Any, dtype: np.dtype[Any]) -> Any:
-    if dtype.kind == "f":
-        with np.errstate(all="ignore"):
-            try:
-                found = dtype.type(x)
-            except OverflowError:
-                raise _no_number(argument, x, dtype) from None
-        fits = float(found) == x if not isinstance(x, float) else not np.isinf(found) or math.isinf(x)
-        if fits:
-            return found
-    elif not isinstance(x, float) or x.is_integer():
-        whole = int(x)
-        if np.iinfo(dtype).min <= whole <= np.iinfo(dtype).max:
-            return whole
-    raise _no_number(argument, x, dtype)
-
-
-def _no_number(argument: str, x: Any, dtype: np.dtype[Any]) -> InvalidArgument:
-    return InvalidArgument(f"{argument}: {x!s} is no {dtype}, as the keys are")
+    """Numbers of a list in the type that is asked for; one that is no number of it is refused."""
+    found = _among.numbers(array, dtype, rounds=True)
+    if not found.exact.all():
+        value = array.reshape(-1)[np.argmin(found.exact)]
+        raise InvalidArgument(f"{argument}: {value!s} is no {dtype}, as the keys are")
+    return found.floor
 
 
 def refuse_mixed(argument: str, array: npt.NDArray[Any]) -> InvalidArgument:
@@ -283,16 +239,6 @@ def strings_of(cells: list[bytes], unit: str = "", validity: Bitmap | None = Non
     begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
     kept = (letters, offsets, validity)
     return StringCells(first, begins, True, len(cells), placed(validity), kept, 0, unit, cells, validity)
-
-
-def short(argument: str, cells: StringCells, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The texts of a list as byte strings of one width, if each is one."""
-    assert cells.texts is not None
-    width = dtype.itemsize
-    for one in cells.texts:
-        if len(one) > width or (len(one) < width and one.endswith(b"\0")):
-            raise InvalidArgument(f"{argument}: {one!r} is no S{width}, as the keys are")
-    return np.array(cells.texts, dtype)
 
 
 def _uuids(argument: str, cells: list[uuid.UUID]) -> StringCells:

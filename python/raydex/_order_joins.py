@@ -12,13 +12,13 @@ from raydex._errors import InvalidArgument
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import OF_BUILD_ROWS, check_kind, natives
 from raydex._ordered_columns import (
-    COMPARISONS,
     MISSING,
     RELATIONS,
     bands_about,
     by_columns,
     check_comparison,
     check_reach,
+    compared,
     in_one_order,
     is_pair,
     keys_of,
@@ -178,7 +178,12 @@ def join_range(
     same_device(*sources)
     call = Call(sources[0], device, stream, structure)
     context, run = call.context, call.device.run
-    pair = in_one_order(sources, call.stream)
+    word = ""
+    if compare is not None:
+        pair, word = compared(sources[0], sources[1], compare, call.stream)
+    else:
+        # Distances are of one type.
+        pair = in_one_order(sources, call.stream, ["at_least", "at_most"] if probe_upper is not None else None)
     columns = natives(pair.columns)
     build_key, probe_key = by_columns(sources[0], build_by, probe_by, call.stream)
     side: Any
@@ -199,8 +204,8 @@ def join_range(
             else:
                 check_reach("distance", reach)
                 ends = bands_about(pair, [reach, reach], call)
-    if compare is not None:
-        found = run(side.match_compared, *context, columns[1], COMPARISONS[compare], *keyed, how)
+    if word:
+        found = run(side.match_compared, *context, columns[1], word, *keyed, how)
     elif len(ends) == 2:
         found = run(side.match_ranges, *context, *natives(ends), *keyed, how)
     return rows_of(Joined(found, call, how, row_type, pair.columns[0].size, build_key), lazy)
@@ -426,9 +431,9 @@ def join_where(
     same_device(*built, *probed)
     call = Call(built[0], device, stream)
     context, run = call.context, call.device.run
-    pairs = [in_one_order([one, other], call.stream).columns for one, other in zip(built, probed)]
+    pairs = [compared(one, other, word, call.stream) for one, other, word in zip(built, probed, compare)]
     build_key, probe_key = by_columns(built[0], build_by, probe_by, call.stream)
-    compared = [word for (column, _), one in zip(pairs, compare) for word in (column.native, COMPARISONS[one])]
-    side = run(_raydex.InequalityJoin, call.device.backend, *context, *compared, natives(build_key))
-    found = run(side.match, *context, *(probes.native for _, probes in pairs), natives(probe_key), how)
-    return rows_of(Joined(found, call, how, row_type, pairs[0][0].size, build_key), lazy)
+    words = [part for pair, word in pairs for part in (pair.columns[0].native, word)]
+    side = run(_raydex.InequalityJoin, call.device.backend, *context, *words, natives(build_key))
+    found = run(side.match, *context, *(pair.columns[1].native for pair, _ in pairs), natives(probe_key), how)
+    return rows_of(Joined(found, call, how, row_type, pairs[0][0].columns[0].size, build_key), lazy)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -17,13 +18,21 @@ from raydex._joined import Call
 from raydex._joins import Together, both_keys, pair_columns, together
 from raydex._keys import Key
 from raydex._times import OF_TIMES, distance_in, is_span, shifted, whole
-from raydex.typing import Direction, MissingEnd
+from raydex.typing import Comparison, Direction, MissingEnd
 
 DIRECTIONS = get_args(Direction)
 COMPARISONS = {
     "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal",
     "less": "less", "less_equal": "less_equal", "greater": "greater", "greater_equal": "greater_equal",
 }  # fmt: skip
+
+def compared(build: Source, probe: Source, compare: Comparison, stream: int) -> tuple[Together, str]:
+    """A column of either side, and how the library compares them. A probe that no type has together with build keys
+    stands for the closest one of these that compares so, and is compared with an equal one, too."""
+    word = COMPARISONS[compare]
+    role = {"less": "below", "less_equal": "at_most", "greater": "above", "greater_equal": "at_least"}[word]
+    pair = in_one_order([build, probe], stream, [role])
+    return (pair, f"{word.removesuffix('_equal')}_equal" if pair.role else word)
 
 
 def reach_of(argument: str, distance: Any, key: Key) -> int | float | None:
@@ -108,18 +117,20 @@ def keys_of(by: Any, build_by: Any, probe_by: Any) -> tuple[Any, Any]:
     return (build_by, probe_by)
 
 
-def by_columns(beside: Source, build_by: Any, probe_by: Any, stream: int) -> tuple[list[Column], list[Column]]:
+def by_columns(
+    beside: Source, build_by: Any, probe_by: Any, stream: int, missing_equal: bool = False
+) -> tuple[list[Column], list[Column]]:
     """The columns of the keys of both sides; none if there is no key."""
     if build_by is None:
         return ([], [])
     built, probed = pair_columns(build_by, probe_by)
     same_device(beside, *built)
-    return both_keys(built, probed, stream)
+    return both_keys(built, probed, stream, missing_equal)
 
 
-def in_one_order(sources: list[Source], stream: int) -> Together:
-    """Columns in one type, which has an order."""
-    found = together(sources, stream)
+def in_one_order(sources: list[Source], stream: int, roles: Sequence[str] | None = None) -> Together:
+    """Columns in one type, which has an order; `roles` are as of `together`."""
+    found = together(sources, stream, roles)
     if found.key.dtype is None:
         raise InvalidType(
             f"{sources[0].argument}: strings of any length have no order here; give ones of up to 8 bytes, or "

@@ -17,6 +17,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from raydex._among import Among
+
 _MOST = 2**63 - 1
 # How many attoseconds; of years and months, how many months.
 _SIZES = {
@@ -111,19 +113,7 @@ def _months_of(days: Integers) -> tuple[Integers, npt.NDArray[np.bool_]]:
     return (months + cycles * _MONTHS, months.view("M8[M]").astype("M8[D]").view("int64") == rest)
 
 
-@dataclass
-class Scaled:
-    """Times in another unit."""
-
-    floor: Integers
-    """The greatest counts that are not greater; beyond all that can be held, the closest one of these."""
-    exact: npt.NDArray[np.bool_]
-    """Whether they are equal."""
-    beyond: npt.NDArray[np.int8]
-    """-1 for less than all counts that there are, 1 for greater ones."""
-
-
-def _times_ratio(cells: Integers, up: int, down: int, low: int, high: int) -> Scaled:
+def _times_ratio(cells: Integers, up: int, down: int, low: int, high: int) -> Among:
     """Cells times `up`, divided by `down`; what is within the ends can be held."""
     shared = math.gcd(up, down)
     up, down = up // shared, down // shared
@@ -132,17 +122,17 @@ def _times_ratio(cells: Integers, up: int, down: int, low: int, high: int) -> Sc
     beyond = (cells > most).astype(np.int8) - (cells < least)
     held = np.clip(cells, least, most)
     if down == 1:
-        return Scaled(held * min(up, _MOST), beyond == 0, beyond)  # of longer units all but 0 are beyond
+        return Among(held * min(up, _MOST), beyond == 0, beyond)  # of longer units all but 0 are beyond
     if down > _MOST:
         quotient, rest = (held < 0) * np.int64(-1), held.astype(object) % down
     else:
         quotient, rest = np.divmod(held, np.int64(down))
     column = (rest.astype(object) if up * down > _MOST else rest) * up
     floor = (quotient.astype(object) if up > _MOST else quotient) * up + column // down
-    return Scaled(floor.astype(np.int64), (column % down == 0).astype(bool) & (beyond == 0), beyond)
+    return Among(floor.astype(np.int64), (column % down == 0).astype(bool) & (beyond == 0), beyond)
 
 
-def scale(cells: Integers, own: Time, to: Time, low: int, high: int) -> Scaled:
+def scale(cells: Integers, own: Time, to: Time, low: int, high: int) -> Among:
     """Counts of one unit in those of another; what is within the ends can be held."""
     found = _scale(cells, own, to, low, high)
     if found.beyond.any():
@@ -151,7 +141,7 @@ def scale(cells: Integers, own: Time, to: Time, low: int, high: int) -> Scaled:
     return found
 
 
-def _scale(cells: Integers, own: Time, to: Time, low: int, high: int) -> Scaled:
+def _scale(cells: Integers, own: Time, to: Time, low: int, high: int) -> Among:
     if "generic" in (own.unit, to.unit):
         return _times_ratio(cells, 1, 1, low, high)
     if own.is_calendar == to.is_calendar:

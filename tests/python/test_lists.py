@@ -122,18 +122,20 @@ def test_drawn_lists_as_probes(lists):
         index = raydex.build(build)
         counts, first = index.count(probe), index.first(probe)
     except raydex.InvalidArgument:
-        assert kind in (*NUMBERS, "bytes", "str")
+        assert kind in NUMBERS
         return
     rows = [[b for b, y in enumerate(build) if are_equal(x, y)] for x in probe]
-    if index.info.key.startswith("bytes"):  # NUL bytes at the end are padding there
-        rows = [[b for b, y in enumerate(build) if is_there(x) and is_there(y) and _padded(x) == _padded(y)]
+    if index.info.key.startswith("bytes"):  # NUL bytes at the end of one that is as long as keys are padding
+        width = int(index.info.key.removeprefix("bytes"))
+        rows = [[b for b, y in enumerate(build) if is_there(x) and is_there(y) and
+                 (_bytes(x) == _bytes(y) or (len(_bytes(x)) == width and _bytes(x).rstrip(b"\0") == _bytes(y)))]
                 for x in probe]
     assert counts.tolist() == [len(one) for one in rows]
     assert first.tolist() == [one[0] if one else -1 for one in rows]
 
 
-def _padded(x):
-    return (x.encode() if isinstance(x, str) else x).rstrip(b"\0")
+def _bytes(x):
+    return x.encode() if isinstance(x, str) else x
 
 
 @given(two_lists())
@@ -167,10 +169,8 @@ def test_numbers_of_lists_are_exact():
         raydex.build([2**53 + 1, 1.0])
     index = raydex.build(np.array([2**53, 2**53 + 1, 1]))
     assert index.count([2**53 + 1, 1.0]).tolist() == [1, 1]
-    with pytest.raises(ValueError, match="points: 9007199254740993 is no float64"):
-        raydex.build(np.array([2.0**53])).first([2**53 + 1])
-    with pytest.raises(ValueError, match=r"points: 1e\+300 is no float32"):
-        raydex.build(np.array([np.inf], "f4")).first([1e300])
+    assert raydex.build(np.array([2.0**53])).first([2**53 + 1, 2**53]).tolist() == [-1, 0]
+    assert raydex.build(np.array([np.inf], "f4")).first([1e300, np.inf]).tolist() == [-1, 0]
     with pytest.raises(ValueError, match="no key type has all"):
         raydex.isin([2**63 + 1, -1], [1])
     for call in (raydex.isin, raydex.searchsorted):

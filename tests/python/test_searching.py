@@ -243,9 +243,9 @@ def test_plain_arrays_and_others_are_answered_alike(random):
         np.testing.assert_array_equal(raydex.isin(points, np.asarray(one)), np.isin(points, np.asarray(one)))
     floats = np.array([np.nan, 1.0, -0.0])
     assert raydex.build(floats).isin(floats).tolist() == [False, True, True]
-    for other in (v.reshape(-1, 2), v[::-1]):
-        with pytest.raises(raydex.InvalidArgument, match="dimensions|run backwards"):
-            raydex.build(a).count(other)
+    with pytest.raises(raydex.InvalidArgument, match="2 dimensions"):
+        raydex.build(a).count(v.reshape(-1, 2))
+    np.testing.assert_array_equal(raydex.build(a).count(v[::-1]), raydex.build(a).count(v)[::-1])
 
 
 def test_pytorch_on_the_cpu():

@@ -13,6 +13,7 @@ from raydex._columns import Source, column_of, host_cells, look
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._keys import Key
 from raydex.dask._libraries import compute, pd, pyarrow
+from raydex.sharded._arrays import in_both
 
 most_bytes = 8
 """Of a string that is a key of an index."""
@@ -95,9 +96,10 @@ def cells_of(argument: str, partition: Any, want: Key | None = None, role: str =
         )
     if compute.any(compute.ends_with(letters, b"\0")).as_py():
         raise InvalidArgument(f"{argument}: strings that end in a NUL byte are not told from shorter ones")
-    fixed = column_of(look(argument, _fixed(letters)), 0, want, copies=True)
+    fixed = column_of(look(argument, _fixed(letters)), 0, want, copies=True, role=role)
     there = None if letters.null_count == 0 else np.asarray(letters.is_valid())
-    return Cells(fixed.kept[0], there, fixed.key)
+    array, exact = host_cells(fixed)
+    return Cells(array, in_both(there, exact), fixed.key, fixed.before)
 
 
 def order_of(argument: str, partition: Any) -> Cells:

@@ -44,8 +44,11 @@ class Summary:
 
 def ordered_query(operation: str, key: Key, **arguments: Any) -> tuple[str, dict[str, Any]]:
     """How shards are asked for a rank, with its `side`, or for a predecessor or successor, with its `strict`: the
-    role of points, see `column_of`, and the arguments. Times of another unit may be between keys, or beyond all."""
-    if key.time is None or arguments.get("side", "left") not in ("left", "right"):
+    role of points, see `column_of`, and the arguments. Times of another unit may be between keys, or beyond all; of
+    numbers and strings each has to be one of the keys' type."""
+    if key.time is None:
+        return ("kept", arguments)
+    if arguments.get("side", "left") not in ("left", "right"):
         return ("", arguments)
     if operation == "rank":
         return ("at_most" if arguments["side"] == "right" else "below", {"side": "right"})
