@@ -22,9 +22,10 @@ TYPED_TEST_SUITE(root, widths);
 // Memory of a root, filled with garbage at first.
 using root_memory = std::vector<std::uint64_t>;
 
+// `in_one_pass`: whether the table is written so.
 template <class Key>
 root_memory grow(const std::vector<Key>& keys, std::uint64_t per_child, std::uint32_t pivots,
-                 std::mt19937_64& random) {
+                 std::mt19937_64& random, bool in_one_pass) {
   using entries = column_entries<Key, std::uint32_t>;
   root_memory memory(root_node<Key>::bytes(pivots) / 8 + 1);
   for (auto& word : memory)
@@ -35,8 +36,9 @@ root_memory grow(const std::vector<Key>& keys, std::uint64_t per_child, std::uin
   fill_scale(0);
   const typename root_node<Key>::template fill<entries> fill{all, keys.size(), per_child, pivots,
                                                              bytes};
-  for (std::uint64_t i = fill.items(); i > 0; --i)
+  for (std::uint64_t i = in_one_pass ? pivots : fill.items(); i > 0; --i)
     fill(i - 1);
+  if (in_one_pass) fill.write_table();
   return memory;
 }
 
@@ -48,7 +50,9 @@ void check(const std::vector<Key>& keys, std::uint64_t per_child, std::mt19937_6
   std::vector<Key> expected;
   for (std::uint64_t i = 1; i <= pivots; ++i)
     expected.push_back(keys[i * per_child - 1]);
-  const root_memory memory = grow(keys, per_child, pivots, random);
+  const root_memory memory = grow(keys, per_child, pivots, random, false);
+  const root_memory written = grow(keys, per_child, pivots, random, true);
+  ASSERT_EQ(std::memcmp(memory.data(), written.data(), root_node<Key>::bytes(pivots)), 0);
   const root_node<Key> tested(memory.data(), pivots);
   // Copied word by word to another place, as when it is pinned.
   const std::size_t words = tested.bytes() / 4;
