@@ -39,6 +39,9 @@ class Key:
     def __hash__(self) -> int:
         return hash((self.dtype, self.unit, self.is_void))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Key, (self.dtype, self.unit, self.is_void))  # what is cached is not for other processes
+
     @functools.cached_property
     def native(self) -> _raydex.Format:
         return _raydex.Format(format_of(self))

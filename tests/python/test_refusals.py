@@ -43,16 +43,17 @@ REFUSED = {
         lambda: raydex.join_asof(DAYS, DAYS, tolerance="1 Dec"), "'1 Dec' is no distance of datetime64[D]"),
     "device that is a bool": (lambda: raydex.build(KEYS, device=True), "device: True is none; give 'cpu', 'cuda'"),
     "device of DLPack": (lambda: count(OnAnotherDevice()), "points: it is on a device of DLPack's kind 10"),
-    "integer beyond float64": (lambda: count([10**400], np.array([1.5])), "points: 1000"),
-    "integer beyond int64": (lambda: count([10**400]), "points: 1000"),
-    "beside a fraction": (lambda: count([10**400, 1.5]), "points: 1000"),
+    "integer beyond float64": (lambda: raydex.build(np.array([1.5])).insert([10**400], [3]), "keys: 1000"),
+    "integer beyond int64": (lambda: raydex.build(KEYS).insert([10**400], [3]), "keys: 1000"),
+    "beside a fraction": (lambda: raydex.build(KEYS).insert([10**400, 1.5], [3, 4]), "keys: 1000"),
     "float128": (lambda: count([np.longdouble(1), 2]), "points: cells of float128 are no keys"),
     "times that no unit has": (
         lambda: count([np.datetime64("9999-01-01", "s"), np.datetime64(1, "ns")], DAYS.astype("M8[ns]")),
         "points: 9999-01-01T00:00:00 and others are in no unit together"),
-    "longer texts": (lambda: count([b"abcdef"], np.array([b"abc"])), "points: b'abcdef' is no S3"),
+    "longer texts": (lambda: raydex.build([b"abc"]).insert([b"abcdef"], [3]), "keys: b'abcdef' is no S3"),
     "two dimensions of texts": (lambda: count([["a", "b"], ["c", "d"]]), "points: it has 2 dimensions, (2, 2)"),
-    "swapped bytes": (lambda: count(KEYS.astype(">i8")), "points: its bytes are swapped; give x.astype('<i8')"),
+    "swapped bytes": (
+        lambda: raydex.build(KEYS.astype(">i8")), "column: its bytes are swapped; give x.astype('<i8')"),
     "rows of long texts": (
         lambda: raydex.build(["more than eight letters", "b"], rows=[1, 2]), "rows: of strings of any length"),
     "fractions as rows": (lambda: raydex.build(KEYS, rows=np.array([0.5, 1, 2])), "row ids are integers"),
