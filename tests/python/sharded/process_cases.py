@@ -172,7 +172,7 @@ def wrong_arguments(engine):
     index, keys = _index_of(engine)
     odd = engine.process == 1
     found = {
-        "dtype": _error_of(index.first, np.array([1.5]) if odd else keys),
+        "dtype": _error_of(index.first, np.array([1], "M8[s]") if odd else keys),
         "sizes": _error_of(index.count, keys, keys[:5] if odd else keys),
         "strings": _error_of(index.count, np.array(["a"]) if odd else keys),
         "rows": _error_of(index.insert, keys[:2], [1, -1] if odd else [1, 2]),
