@@ -7,8 +7,8 @@
 
 A shape is `BUILDxPROBE` rows, `2^20x2^20`, with what is particular to it behind a colon: `copies=16` of each build
 key, `hits=50` percent of the probes that have a match, `zipf` probes (coefficient 1), `heavy`: half of the probes ask
-for one key. A key is int32, int64, `pair` (two int64 columns; neither is unique) or `textN` (N bytes; the last eight
-differ; not on a GPU). Kinds are inner, left, semi and anti. `--shapes`, `--keys` and `--kinds` take several, with
+for one key. A key is int32, int64, `pair` (two int64 columns; neither is unique) or `text` (of 8 to 40 bytes; the last
+eight differ; not on a GPU). Kinds are inner, left, semi and anti. `--shapes`, `--keys` and `--kinds` take several, with
 commas; `--set sizes|shapes` is one of two lists: 2^10 to 2^26 rows a side, and shapes of 2^22 build rows.
 
 Both tables are where the peer wants them before the clock starts, in memory, with a column of row numbers. All
@@ -97,13 +97,13 @@ def columns(numbers, key):
         return {"k": scattered(numbers >> 8, "int64"), "l": scattered(numbers & 255, "int64")}
     import pyarrow
 
-    width = int(key.removeprefix("text"))
+    ends = np.cumsum(8 + numbers % 33)
     hexadecimal = np.frombuffer(b"0123456789abcdef", "u1")
-    shifts = np.arange(28, -4, -4, dtype="uint32")
-    tails = hexadecimal[scattered(numbers, "int32").view("uint32")[:, None] >> shifts & 15]
-    content = np.concatenate([np.full((len(numbers), width - 8), ord("x"), "u1"), tails], axis=1)
-    offsets = np.arange(len(numbers) + 1, dtype="int64") * width
-    buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(np.ascontiguousarray(content))]
+    content = np.full(ends[-1] if len(ends) else 0, ord("x"), "u1")
+    code = scattered(numbers, "int32").view("uint32")
+    for at in range(8):
+        content[ends - 1 - at] = hexadecimal[code >> np.uint32(4 * at) & 15]
+    buffers = [None, pyarrow.py_buffer(np.concatenate([[0], ends])), pyarrow.py_buffer(content)]
     return {"k": pyarrow.Array.from_buffers(pyarrow.large_string(), len(numbers), buffers)}
 
 
