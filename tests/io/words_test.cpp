@@ -25,7 +25,7 @@ TEST(words, are_utf8) {
   for (const char* const shown :
        {"\u00a0", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"})
     EXPECT_EQ(printable(shown), shown);
-  EXPECT_EQ(printable("te\xfft"), "te\\xfft");
+  EXPECT_EQ(printable("tex\xfft"), "tex\\xfft");
   EXPECT_EQ(printable("\x80"), "\\x80");
   EXPECT_EQ(printable("\u009b"), "\\xc2\\x9b");                      // C1, as ESC [
   EXPECT_EQ(printable("\xc3(\xe2\x82"), "\\xc3(\\xe2\\x82");         // cut short

@@ -283,8 +283,8 @@ def damaged(content, draw):
 
 def test_names_that_are_no_utf8():
     with pa.output_stream("t.csv.lz4", compression="detect") as stream:
-        stream.write(b'row,te\xfft\x1b[2J\n1,a\n')
-    assert r"te\xfft\x1b[2J" in refuse("query", keys="t.csv.lz4:text", points="t.csv.lz4:row", result="first")
+        stream.write(b'row,tex\xfft\x1b[2J\n1,a\n')
+    assert r"tex\xfft\x1b[2J" in refuse("query", keys="t.csv.lz4:text", points="t.csv.lz4:row", result="first")
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(4, 40 // SHARE)))
