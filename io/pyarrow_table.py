@@ -7,8 +7,8 @@ byte per row, 0 for those; the cells, or of strings their lengths in bytes, 8 by
 CSV file has no columns named: it is decompressed. If something is wrong the file gets a line that says what, and
 the exit status is 2 if the table is at fault, and 1 if this machine is.
 
-`--read BEGIN [COLUMN TYPE]...` does so with each batch of a stream on standard input, the first bytes of which are
-BEGIN, in hexadecimal; standard output is a pipe, and the line that says what is wrong begins with `!`.
+`--read BEGIN [COLUMN TYPE]...` does so with each batch of a stream on standard input, whose first bytes are BEGIN,
+in hexadecimal; standard output is a pipe, and the line that says what is wrong begins with `!`.
 `--write [COLUMN TYPE NONE]...` makes a stream on standard output of batches on standard input: a number of rows, 8
 bytes, and the cells of each column, NONE those that are missing.
 
@@ -178,7 +178,7 @@ def converted_columns(pa: Any, path: str, table: Any, wanted: list[tuple[str, st
 
 
 class Input:
-    """Standard input, of which something was read already."""
+    """Standard input, if something of it was read already."""
 
     closed = False
 

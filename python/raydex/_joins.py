@@ -312,7 +312,7 @@ def join(
         A column each (see `raydex.build`), or up to 16 of them as a tuple, a list, a dict or a data frame;
         where both sides have names, columns are matched by these. Strings of any length are taken, as
         Arrow has them. Numbers of two types and times of two units are compared exactly. On a GPU one type has to have
-        the values of both; of times, of which Arrow's columns alone have a unit there, CuPy has to be imported and the
+        the values of both; of times CuPy has to be imported, since Arrow's columns alone have a unit there, and the
         finer unit has to hold all of them. `build` may be an `Index`, which is used as it is.
     how
         `inner`: each pair of rows that match. `left`: the same, and probe rows without a match, with -1 (see

@@ -22,8 +22,7 @@ namespace {
 
 class table_join : public backend_test {
  protected:
-  // Rows of different keys, of which every `heavy`-th one has the same, and every ninth may be
-  // missing.
+  // Rows of different keys, but every `heavy`-th has the same one, and every ninth may be missing.
   template <class T>
   static cells_of<T> column_of(std::size_t size, std::uint64_t keys, unsigned heavy, bool missing,
                                std::mt19937_64& random) {

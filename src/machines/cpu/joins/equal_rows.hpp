@@ -33,8 +33,8 @@ constexpr unsigned part_bits(std::uint64_t rows) {
   return bits_of(13) <= 10 ? bits_of(13) : std::clamp(bits_of(14), 10U, 11U);
 }
 
-// Has this core fetch the cells of a key, but the bytes of strings, of which it needs to know where
-// they begin.
+// Has this core fetch the cells of a key, but not the bytes of strings: where they begin has to be
+// read first.
 inline void prefetch_cells(const core::composite_cells& keys, std::uint64_t row) {
   for (unsigned p = 0; p < keys.count; ++p) {
     const core::key_cells& part = keys.parts[p];
