@@ -91,6 +91,7 @@ autodoc_type_aliases = {
 nitpicky = True
 nitpick_ignore_regex = [
     (r"py:.*", r"(?!raydex\.(?!_|sharded\._|dask\._|typing\._)).*"),
+    (r"py:class", r"raydex\.polars\.PolarsFrame"),  # a type variable
     (r"cpp:.*", r"(?!raydex::(?!core)).*"),
 ]
 
