@@ -5,8 +5,7 @@
     lab/peers/python_package.py searchsorted --device cpu    # NumPy, Polars, pandas
     lab/peers/python_package.py searchsorted --device cuda   # PyTorch, CuPy
     lab/peers/python_package.py isin                         # NumPy, Polars, pandas, on the CPU
-    lab/peers/python_package.py join                         # Polars, DuckDB, pandas, on the CPU
-    lab/peers/python_package.py join_asof                    # the same, with `by` and without
+    lab/peers/python_package.py join_asof                    # Polars, DuckDB, pandas, on the CPU, with `by` and without
     lab/peers/python_package.py torch                        # PyTorch's searchsorted and isin, on the CPU
     lab/peers/python_package.py jax                          # those of JAX, compiled, on the CPU
     lab/peers/python_package.py bitset                       # NumPy
@@ -16,9 +15,8 @@ What kernels take by themselves is in `searchsorted.py`, what whole processes ta
 `searchsorted`: `raydex.searchsorted(a, v)` and the same of the others, with as many values as elements, or `--values`
 of them; `a` is sorted, `v` is not (`--order ascending`: it is). `index` is `raydex.build(a).rank(v)` with the index at
 hand, which is what many calls with one `a` pay. Up to 2^16 values each call has values of its own: those of a call
-before, a processor has learned by heart. `isin`: `raydex.isin(v, a)`; `index` is `raydex.build(a).isin(v)`. `join`: `raydex.join(build=left, probe=right)` of unique keys in random order,
-which all match, as pairs of row numbers, and what gives the same elsewhere: joined tables with the row numbers as
-columns.
+before, a processor has learned by heart. `isin`: `raydex.isin(v, a)`; `index` is `raydex.build(a).isin(v)`. Joins by
+equal keys are in `joins.py`.
 
 `join_asof`: `raydex.join_asof(quotes, trades)` by times in nanoseconds of five days, both sides sorted by time or
 neither (`--order`), and by symbols as well: numbers, or strings of six letters. `--sizes` are quotes, trades and
@@ -168,49 +166,6 @@ def measure_searchsorted(arguments):
                 clock, calls, lambda x, y: np.array_equal(host(x), host(y)), call=arguments.call,
                 device=arguments.device, dtype=dtype, size=size if values == size else f"{values} in {size}",
                 order=arguments.order,
-            )
-
-
-def measure_join(arguments):
-    import duckdb
-    import pandas
-    import polars
-
-    random = np.random.default_rng(7)
-    clock = Clock(arguments.repeats, lambda: None)
-    for dtype in arguments.dtypes.split(","):
-        for size in sizes_from(arguments.sizes):
-            left, right = (random.permutation(size).astype(dtype) for _ in range(2))
-            rows = np.arange(size)
-            polars_of = [polars.DataFrame({"key": key, name: rows}) for key, name in ((left, "l"), (right, "r"))]
-            pandas_of = [pandas.DataFrame({"key": key, name: rows}) for key, name in ((left, "l"), (right, "r"))]
-            database = duckdb.connect()
-            database.execute(f"set threads = {THREADS}")
-            for name, key, row in (("left_table", left, "l"), ("right_table", right, "r")):
-                frame = pandas.DataFrame({"key": key, row: rows})
-                database.execute(f"create table {name} as select * from frame")
-                del frame
-
-            def by_duckdb(database=database):
-                return database.sql("select l, r from left_table join right_table using (key)").fetchnumpy()
-
-            def pairs(found):
-                """The right row of each left row."""
-                own = isinstance(found, raydex.JoinRows)
-                left_rows, right_rows = (found.build, found.probe) if own else (found["l"], found["r"])
-                out = np.full(size, -1)
-                out[np.asarray(left_rows)] = np.asarray(right_rows)
-                return out
-
-            calls = {
-                "raydex": ("raydex", lambda left=left, right=right: raydex.join(build=left, probe=right)),
-                "polars": ("polars", lambda x=polars_of: x[0].join(x[1], on="key")),
-                "duckdb": ("duckdb", by_duckdb),
-                "pandas": ("pandas", lambda x=pandas_of: x[0].merge(x[1], on="key")),
-            }
-            yield from compare(
-                clock, calls, lambda x, y: np.array_equal(pairs(x), pairs(y)), call="join", device="cpu",
-                dtype=dtype, size=size, order="random",
             )
 
 
@@ -390,11 +345,11 @@ def compare(clock, calls, equal, **what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    calls = ["searchsorted", "isin", "join", "join_asof", "torch", "jax", "bitset"]
+    calls = ["searchsorted", "isin", "join_asof", "torch", "jax", "bitset"]
     parser.add_argument("call", choices=calls)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of searchsorted")
     parser.add_argument("--dtypes", default="int32,int64")
-    parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28, of joins 2^24; see above")
+    parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28; see above")
     parser.add_argument("--values", help="of searchsorted and isin; as many as elements")
     parser.add_argument("--order", choices=["random", "ascending"], default="random", help="of the values or times")
     parser.add_argument("--repeats", type=int, default=5)
@@ -402,7 +357,6 @@ def main():
     measure, sizes = {
         "searchsorted": (measure_searchsorted, "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28"),
         "isin": (measure_searchsorted, "2^6,2^8,2^10,2^12,2^14,2^16"),
-        "join": (measure_join, "2^24"),
         "join_asof": (measure_join_asof, "800000x200000x500,5000000x2000000x3000"),
         "torch": (measure_torch, "2^12,2^16,2^20,2^24"),
         "jax": (measure_jax, "2^12,2^16,2^20,2^24"),
