@@ -40,6 +40,5 @@
 #include "raydex/sorted_array.hpp"             // IWYU pragma: export
 #include "raydex/speed_table.hpp"              // IWYU pragma: export
 #include "raydex/stream_ordered_resource.hpp"  // IWYU pragma: export
-#include "raydex/table_join.hpp"               // IWYU pragma: export
 #include "raydex/version.hpp"                  // IWYU pragma: export
 #include "raydex/window_join.hpp"              // IWYU pragma: export

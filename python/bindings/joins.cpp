@@ -11,7 +11,6 @@
 #include <array>
 
 #include "bindings.hpp"
-#include "raydex/table_join.hpp"
 
 namespace raydex::python {
 

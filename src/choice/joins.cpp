@@ -6,7 +6,6 @@
 
 #include "raydex/error.hpp"
 #include "raydex/join.hpp"
-#include "raydex/table_join.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
 #include "src/machines/cpu/joins/join_once.hpp"

@@ -15,7 +15,6 @@
 #include "raydex/nearest_join.hpp"
 #include "raydex/order_join.hpp"
 #include "raydex/raydex.hpp"
-#include "raydex/table_join.hpp"
 #include "raydex/window_join.hpp"
 #include "tests/failures/sweep.hpp"
 

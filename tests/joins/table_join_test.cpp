@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins of two tables that are made once: the rows of an index, in the same order, of tables that
 // are gone by then.
-#include "raydex/table_join.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "raydex/join.hpp"
 #include "tests/joins/joined_rows.hpp"
 #include "tests/joins/tables.hpp"
 #include "tests/support/expect_error.hpp"
