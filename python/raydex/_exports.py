@@ -5,6 +5,7 @@ asked for."""
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from raydex._array_libraries import is_of
 from raydex._arrow import HostCells, is_arrow
 from raydex._columns import look, on_gpu
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._frames import PANDAS, POLARS, Frames, taken_from
+from raydex._frames import PANDAS, POLARS, Frames, in_unit_of, taken_from
 
 
 def _pyarrow() -> Any:
@@ -162,12 +163,29 @@ def lists_to_arrow(offsets: Any, rows: Any) -> Any:
     return lists.from_arrays(rows_to_arrow("offsets", offsets), rows_to_arrow("rows", rows))
 
 
+def lists_to_rows(offsets: Any, rows: Any) -> list[npt.NDArray[np.int64]]:
+    """A line a row: the number of its probe, and the row."""
+    begins, found = (rows_on_host(name, one, "arrays of NumPy") for name, one in (("offsets", offsets), ("rows", rows)))
+    return [np.repeat(np.arange(len(begins) - 1), np.diff(begins)), found]
+
+
+def rows_to_table(rows: Mapping[str, Any]) -> Any:
+    """A table of columns of rows, with null for -1."""
+    return _pyarrow().table({name: rows_to_arrow(name, one) for name, one in rows.items()})
+
+
+def nearest_to_table(probe: Any, build: Any, distance: npt.NDArray[Any]) -> Any:
+    """A table of rows and how far apart they are, with null where there is no build row."""
+    distance = in_unit_of("Arrow", ("s", "ms", "us", "ns"), "distance", distance)
+    none = build < 0
+    distance = np.where(none, np.zeros((), distance.dtype), distance)  # DuckDB reads NaT behind a null, and fails
+    rows = rows_to_table({"probe": probe, "build": build})
+    return rows.append_column("distance", _pyarrow().array(distance, mask=none))
+
+
 def pairs_to_arrow(probe: Any, build: Any) -> Any:
     """A table of the rows of a join."""
-    columns = {"probe": rows_to_arrow("probe", probe)}
-    if build is not None:
-        columns["build"] = rows_to_arrow("build", build)
-    return _pyarrow().table(columns)
+    return rows_to_table({"probe": probe} if build is None else {"probe": probe, "build": build})
 
 
 def lists_to_pandas(offsets: Any, rows: Any) -> Any:

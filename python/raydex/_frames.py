@@ -353,7 +353,7 @@ def series_like(probes: Any, found: Any) -> Any:
     if is_of("pandas", probes, "Series"):
         return PANDAS.library.Series(found, index=probes.index, name=probes.name)
     if is_of("polars", probes, "Series"):
-        return POLARS.library.Series(probes.name, _in_polars_unit(found))
+        return POLARS.library.Series(probes.name, in_unit_of("Polars", ("ms", "us", "ns"), "upper", found))
     return found
 
 
@@ -376,13 +376,15 @@ def check_one_table(argument: str, columns: Iterable[Any]) -> None:
         )
 
 
-def _in_polars_unit(cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Times in a unit that Polars has, which knows none longer than milliseconds."""
-    if cells.dtype.kind not in "mM" or np.datetime_data(cells.dtype)[0] in ("ms", "us", "ns"):
+def in_unit_of(
+    library: str, units: tuple[str, ...], argument: str, cells: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """Times in a unit that a library has; `units`: those it has, the longest one first."""
+    if cells.dtype.kind not in "mM" or np.datetime_data(cells.dtype)[0] in units:
         return cells
-    found = cells.astype(f"{cells.dtype.kind}8[ms]")
+    found = cells.astype(f"{cells.dtype.kind}8[{units[0]}]")
     if ((found.astype(cells.dtype) != cells) & ~np.isnat(cells)).any():  # NumPy wraps what is beyond
-        raise InvalidArgument(f"upper: Polars has no unit for some of the answers, which are {cells.dtype}")
+        raise InvalidArgument(f"{argument}: {library} has no unit for some of the answers, which are {cells.dtype}")
     return found
 
 

@@ -8,7 +8,7 @@ import operator
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, NamedTuple, cast, overload
+from typing import Any, Callable, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,21 @@ from raydex._arrow import Bitmap, HostCells
 from raydex._columns import Column, Source, column_of, dtype_of, look, read_as, refuse_strings, role_of, same_device
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._exports import lists_to_arrow, lists_to_pandas, lists_to_polars, take_alike
+from raydex._exports import (
+    lists_to_arrow,
+    lists_to_pandas,
+    lists_to_polars,
+    lists_to_rows,
+    rows_to_table,
+    take_alike,
+)
 from raydex._frames import check_labels, series_like
 from raydex._held import Held
 from raydex._html import facts, lists
 from raydex._keys import Key
 from raydex._plain import NONE, NOWHERE, plain_columns
 from raydex._progress import shown
+from raydex._results import TwoArrays
 from raydex.typing import (
     ColumnLike,
     DeviceLike,
@@ -59,13 +67,38 @@ _numbers = itertools.count(1)
 _by_number: weakref.WeakValueDictionary[int, Index] = weakref.WeakValueDictionary()
 
 
-class Matches(NamedTuple):
-    """All matching rows of a batch: probe i matches `rows[offsets[i]:offsets[i + 1]]`."""
+class Matches(TwoArrays):
+    """All matching rows of a batch: probe i matches `rows[offsets[i]:offsets[i + 1]]`.
+
+        >>> import polars, raydex
+        >>> found = raydex.build([5, 7, 5]).rows([5, 9, 7])
+        >>> offsets, rows = found
+        >>> offsets
+        array([0, 2, 2, 3])
+        >>> polars.DataFrame(found).rows()
+        [(0, 0), (0, 2), (2, 1)]
+
+    It is a table with a line a match, of the columns `probe` and `row`, to what takes Arrow's streams
+    (`polars.DataFrame`, `pyarrow.table`, `pandas.DataFrame.from_arrow`, DuckDB), and to NumPy an array of such
+    lines. `pandas.DataFrame` takes it as that array, without names: give it `columns=["probe", "row"]`."""
+
+    __slots__ = ("offsets", "rows")
+    __match_args__ = ("offsets", "rows")
+    __module__ = "raydex"
 
     offsets: Any
     """int64, one more than probes."""
     rows: Any
     """int64, `offsets[-1]` of them."""
+
+    def __init__(self, offsets: Any, rows: Any) -> None:
+        self.offsets, self.rows = offsets, rows
+
+    def _lines(self) -> list[Any]:
+        return lists_to_rows(self.offsets, self.rows)
+
+    def _table(self) -> Any:
+        return rows_to_table(dict(zip(("probe", "row"), self._lines())))
 
     def _repr_html_(self) -> str:
         return lists("Rows of probes", self.offsets, self.rows)

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._array_libraries import ArrayLibrary
@@ -21,11 +20,12 @@ from raydex._frames import PANDAS, POLARS
 from raydex._held import Held
 from raydex._html import columns, facts
 from raydex._index import Index
+from raydex._results import TwoArrays
 
 _BITS = {"int64": 64, "int32": 32}
 
 
-class JoinRows:
+class JoinRows(TwoArrays):
     """The rows of a join, which gather the rows of the two tables; int64, or int32 if asked.
 
         >>> import polars, raydex
@@ -53,26 +53,11 @@ class JoinRows:
     def __init__(self, probe: Any, build: Any) -> None:
         self.probe, self.build = probe, build
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter((self.probe, self.build))
+    def _lines(self) -> list[Any]:
+        return [rows_on_host("rows", one, "arrays of NumPy") for one in self if one is not None]
 
-    def __getitem__(self, at: Any) -> Any:
-        return (self.probe, self.build)[at]
-
-    def __len__(self) -> int:
-        return 2
-
-    def __repr__(self) -> str:
-        return f"JoinRows(probe={self.probe!r}, build={self.build!r})"
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        if copy is False:
-            raise ValueError("copy: the rows of both sides lie apart")
-        sides = [rows_on_host("rows", one, "arrays of NumPy") for one in self if one is not None]
-        return np.asarray(np.stack(sides, axis=1), dtype)
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+    def _table(self) -> Any:
+        return self.to_arrow()
 
     def _repr_html_(self) -> str:
         sides = {"probe": self.probe} if self.build is None else {"probe": self.probe, "build": self.build}

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -12,21 +12,69 @@ from raydex._arguments import flag
 from raydex._array_libraries import as_times
 from raydex._columns import same_device
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._exports import nearest_to_table, rows_on_host
+from raydex._frames import PANDAS, POLARS
+from raydex._html import columns
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import Together, check_how, natives
 from raydex._ordered_columns import DIRECTIONS, by_columns, in_one_order, keys_of, pair_of
+from raydex._results import TwoArrays
 from raydex._times import Time
 from raydex.typing import DeviceLike, Direction, KeyColumns, OrderedHow, Pair, RowType, StreamLike
 
 
-class NearestRows(NamedTuple):
-    """The nearest intervals of each probe row: an array of a cell each, or of `k` of them, the nearest one first."""
+class NearestRows(TwoArrays):
+    """The nearest intervals of each probe row: an array of a cell each, or of `k` of them, the nearest one first.
+
+    It is a table to what takes tables, as `JoinRows` is, of the columns `probe`, `build` and `distance`: `k` lines a
+    probe row, with null for the build row and the distance where there is none."""
+
+    __slots__ = ("build", "distance")
+    __match_args__ = ("build", "distance")
+    __module__ = "raydex"
 
     build: Any
     """Build rows, int64; -1 behind the last one."""
     distance: Any
     """How far away they are: int64, for floating ends float64, for times their differences, on a GPU as int64. Of no
     row -1, NaN or NaT. An int64 counts modulo 2^64."""
+
+    def __init__(self, build: Any, distance: Any) -> None:
+        self.build, self.distance = build, distance
+
+    def _columns(self, results: str) -> list[Any]:
+        """The columns of its table in host memory."""
+        build = rows_on_host("build", self.build, results)
+        probes = np.arange(len(build)).repeat(1 if build.ndim == 1 else build.shape[1])
+        return [probes, build.reshape(-1), np.asarray(self.distance).reshape(-1)]
+
+    def _lines(self) -> list[Any]:
+        return self._columns("arrays of NumPy")
+
+    def _table(self) -> Any:
+        return self.to_arrow()
+
+    def _repr_html_(self) -> str:
+        return columns("Nearest rows", {"build": self.build, "distance": self.distance})
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table` of the columns `probe`, `build` and `distance`. What is on a GPU is refused with what
+        copies it."""
+        return nearest_to_table(*self._columns("Arrow's arrays"))
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` of the same columns; integers are nullable (`Int64`)."""
+        probe, build, distance = self._columns("frames of pandas")
+        none = build < 0
+        return PANDAS.from_columns({
+            "probe": PANDAS.integers(probe),
+            "build": PANDAS.integers(build, none),
+            "distance": PANDAS.integers(distance, none) if distance.dtype.kind == "i" else distance,
+        })
+
+    def to_polars(self) -> Any:
+        """A `polars.DataFrame` of the same columns. Needs pyarrow."""
+        return POLARS.library.DataFrame(self.to_arrow())
 
 
 def _intervals(

@@ -83,7 +83,7 @@ class Elsewhere(Library):
     def _back(self, found):
         if isinstance(found, (raydex.Index, raydex.AsofIndex, raydex.Aggregate, raydex.Rmq)):
             return Remote(self, found)
-        if isinstance(found, (tuple, raydex.JoinRows)):
+        if isinstance(found, (tuple, raydex.JoinRows, raydex.Matches, raydex.NearestRows)):
             return type(found)(*map(self._back, found))
         if isinstance(found, dict):
             return {name: self._back(one) for name, one in found.items()}

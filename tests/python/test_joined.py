@@ -225,7 +225,7 @@ def test_rows_as_a_table(how):
     lines = [tuple(line) for line in zip(*sides)]
     assert np.array(found).tolist() == [list(line) for line in lines] and np.array(found).dtype == np.int64
     assert np.asarray(found, "int32").dtype == np.int32
-    with pytest.raises(ValueError, match="copy: the rows of both sides lie apart"):
+    with pytest.raises(ValueError, match="copy: the columns lie apart"):
         found.__array__(copy=False)
     pd = pytest.importorskip("pandas")
     assert list(pd.DataFrame(found).itertuples(index=False, name=None)) == lines

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nearest intervals and coverage against DuckDB."""
 
+import datetime
+import pickle
+
 import array_libraries
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ import raydex
 pd = pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
 pl = pytest.importorskip("polars")
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
 
 KEYS = ([], ["g"], ["g", "s"])
 DIRECTIONS = {"nearest": "true", "backward": "(b.v < p.l or d = 0)", "forward": "(b.w > p.u or d = 0)"}
@@ -129,6 +132,53 @@ def test_times():
     assert np.isnat(found.distance[1])
     covered = raydex.interval_coverage((begin, end), (begin[:1], begin[:1] + np.timedelta64(8, "D")))
     assert covered.tolist() == (np.array([4], "m8[D]")).tolist() and covered.dtype == "m8[D]"
+
+
+def lines_of(found):
+    """What takes tables has of a result, None for what is missing."""
+    assert duckdb.sql("select * from found").fetchall() == pl.DataFrame(found).rows()
+    assert pa.table(found).to_pylist() == pl.DataFrame(found).to_dicts()
+    assert found.to_polars().equals(pl.DataFrame(found))
+    return pl.DataFrame(found).rows()
+
+
+def test_as_a_table():
+    """What takes tables has a line for each probe row and each of its k."""
+    lower, upper = np.array([1, 10, 40]), np.array([5, 20, 50])
+    points = np.array([6, 12])
+    found = raydex.join_nearest((lower, upper), (points, points), k=2, direction="forward")
+    build, distance = found
+    assert build is found.build is found[0] and distance is found.distance and len(found) == 2
+    lines = [(0, 1, 4), (0, 2, 34), (1, 1, 0), (1, 2, 28)]
+    assert lines_of(found) == lines and [tuple(line) for line in np.array(found).tolist()] == lines
+    assert list(pd.DataFrame(found).itertuples(index=False, name=None)) == lines
+    assert pl.DataFrame(found).columns == found.to_pandas().columns.tolist() == ["probe", "build", "distance"]
+    found = raydex.join_nearest((lower[:1], upper[:1]), (points, points), direction="forward")
+    assert lines_of(found) == [(0, None, None), (1, None, None)]
+    assert np.array(found).tolist() == [[0, -1, -1], [1, -1, -1]]
+    frame = found.to_pandas()
+    assert frame.dtypes.tolist() == ["int64", "Int64", "Int64"] and frame.isna().sum().tolist() == [0, 2, 2]
+    found = raydex.join_nearest((lower[:2] / 4, upper[:2] / 4), (points / 4, points / 4), direction="backward")
+    assert lines_of(found) == [(0, 0, 0.25), (1, 1, 0.0)]
+    assert np.array(found).tolist() == [[0, 0, 0.25], [1, 1, 0]]
+    assert pickle.loads(pickle.dumps(found)).build.tolist() == [0, 1]
+    assert repr(found).startswith("NearestRows(build=array([0, 1])") and "distance" in found._repr_html_()
+
+
+@pytest.mark.parametrize("unit", ["D", "ns"])
+def test_times_as_a_table(unit):
+    day = np.array(["2026-01-01", "2026-01-05", "NaT"], f"M8[{unit}]")
+    found = raydex.join_nearest((day[:1], day[:1]), (day, day))
+    days = [datetime.timedelta(0), datetime.timedelta(4), None]
+    assert lines_of(found) == list(zip([0, 1, 2], [0, 0, None], days))
+    for frame in (pd.DataFrame(found, columns=["probe", "build", "distance"]), found.to_pandas()):
+        assert frame["distance"].dropna().tolist() == days[:2]
+        assert frame["distance"].isna().tolist() == [False, False, True]
+        assert frame["probe"].tolist() == [0, 1, 2]
+    far = np.array([-(2**61), 2**61], "M8[D]")
+    found = raydex.join_nearest((far[:1], far[:1]), (far, far))
+    with pytest.raises(raydex.InvalidArgument, match="distance: Arrow has no unit for some"):
+        found.to_arrow()
 
 
 def test_frames_and_ties():

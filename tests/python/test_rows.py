@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows, some of them none, and what is taken by them, against pandas and Arrow."""
 
+import pickle
+
 import numpy as np
 import pytest
 import raydex
@@ -50,6 +52,34 @@ def test_every_dtype_of_numpy(dtype):
     square = np.arange(6).reshape(3, 2)
     assert raydex.take(square, [1, -1]).tolist() == [[2, 3], [None, None]]
     assert raydex.take(np.ma.array([1, 2], mask=[True, False]), [0, 1, -1]).tolist() == [None, 2, None]
+
+
+@given(st.lists(st.lists(st.integers(0, 3), max_size=4), max_size=6))
+def test_matches_as_a_table(lists):
+    """What takes tables has a line a match: the number of its probe, and the row."""
+    offsets = np.cumsum([0, *map(len, lists)])
+    rows = np.array([row for one in lists for row in one], "int64")
+    found = raydex.Matches(offsets, rows)
+    assert [one is other for one, other in zip(found, (offsets, rows))] == [True, True]
+    lines = [(probe, row) for probe, one in enumerate(lists) for row in one]
+    assert [tuple(line) for line in np.array(found).tolist()] == lines and np.array(found).shape == (len(lines), 2)
+    assert pl.DataFrame(found).rows() == lines and pl.DataFrame(found).columns == ["probe", "row"]
+    assert pa.table(found).to_pydict() == {"probe": [one for one, _ in lines], "row": [one for _, one in lines]}
+    assert list(pd.DataFrame(found).itertuples(index=False, name=None)) == lines
+    assert pd.DataFrame(found, columns=["probe", "row"])["row"].tolist() == rows.tolist()
+    assert found.to_arrow().to_pylist() == lists
+
+
+def test_unpacking_of_matches():
+    offsets, rows = found = raydex.build([5, 7, 5]).rows([5, 9, 7])
+    assert offsets.tolist() == [0, 2, 2, 3] and rows.tolist() == [0, 2, 1] and found[1] is rows and len(found) == 2
+    assert pickle.loads(pickle.dumps(found)).rows.tolist() == rows.tolist()
+    assert repr(found).startswith("Matches(offsets=array([0, 2, 2, 3]), rows=")
+    match found:
+        case raydex.Matches(first, second):
+            assert first is offsets and second is rows
+    with pytest.raises(ValueError, match="copy: the columns lie apart"):
+        found.__array__(copy=False)
 
 
 def test_masked_rows_are_no_index():
