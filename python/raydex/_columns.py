@@ -41,7 +41,7 @@ from raydex._arrow import (
     take_arrow,
 )
 from raydex._device_times import in_unit
-from raydex._errors import InvalidArgument, InvalidType
+from raydex._errors import InvalidArgument, InvalidType, one_of_several
 from raydex._keys import VOID, Key, converts, native_format, natural, plain_key
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
@@ -75,7 +75,7 @@ class Column:
 def _shape_error(argument: str, shape: tuple[int, ...]) -> InvalidArgument:
     return InvalidArgument(
         f"{argument}: it has {len(shape)} dimensions, {shape}; a column has one: "
-        "give one column, as x[:, 0], or all cells, as x.ravel()"
+        f"give one column, as x[:, 0], or all cells, as x.ravel(){one_of_several(argument)}"
     )
 
 
@@ -136,6 +136,8 @@ def look(argument: str, x: Any) -> Source:
         x = x.to_series()
     if is_of("polars", x, "Series") and str(x.dtype) == "Object":  # Arrow has their addresses
         return Source(argument, x, HOST, _lists.cells_of_objects(argument, x.to_list()), loose=True, shape=x.shape)
+    if isinstance(x, dict):
+        raise InvalidType(f"{argument}: a dict is no column; give one of its values{one_of_several(argument)}")
     x = on_gpu(x)
     # Arrow's arrays have DLPack, too, which knows no missing values.
     if is_arrow(x):
@@ -144,7 +146,7 @@ def look(argument: str, x: Any) -> Source:
             if len(taken.columns) != 1:
                 raise InvalidType(
                     f"{argument}: a table of {len(taken.columns)} columns, {', '.join(taken.names)}; "
-                    "give one of them"
+                    f"give one of them{one_of_several(argument)}"
                 )
             taken = taken.columns[0]
         return Source(argument, x, bare_library(device), taken)
