@@ -132,6 +132,11 @@ class Frames:
             return self.integers(np.append(frame.index.to_numpy(np.int64), -1)[rows], rows < 0)
         return self.take(frame.index.to_frame(index=False), rows).iloc[:, 0]
 
+    def order(self, columns: Sequence[Any]) -> Rows:
+        """The positions of cells in the order of columns, of the first one first; missing ones last. Stable."""
+        frame = self.from_columns({str(at): column for at, column in enumerate(columns)})
+        return np.asarray(frame.sort_values(list(frame.columns), kind="stable").index, np.int64)
+
     def codes(self, columns: Sequence[Any]) -> tuple[list[Rows], int]:
         """For cells of columns the number of their value in the order of all values, -1 for missing ones; and how
         many values there are."""
@@ -243,6 +248,11 @@ class PolarsFrames(Frames):
     def labels(self, frame: Any, rows: Rows) -> Any:
         return self.integers(rows, rows < 0)
 
+    def order(self, columns: Sequence[Any]) -> Rows:
+        frame = self.library.DataFrame([one.alias(str(at)) for at, one in enumerate(columns)])
+        by = self.library.arg_sort_by(frame.columns, nulls_last=True, maintain_order=True)
+        return np.asarray(frame.select(by).to_series().to_numpy(), np.int64)
+
     def codes(self, columns: Sequence[Any]) -> tuple[list[Rows], int]:
         polars = self.library
         kinds = (polars.Categorical, polars.Enum)
@@ -302,6 +312,12 @@ class ArrowTables(Frames):
 
     def cells_at(self, column: Any, rows: Rows) -> Any:
         return self.take(column, rows)
+
+    def order(self, columns: Sequence[Any]) -> Rows:
+        names = [str(at) for at in range(len(columns))]
+        plain = [one.cast(one.type.value_type) if hasattr(one.type, "value_type") else one for one in columns]
+        table = self.library.table(plain, names=names)
+        return np.asarray(self._compute.sort_indices(table, [(name, "ascending") for name in names]), np.int64)
 
     def ordered(self, column: Any) -> Any:
         return column

@@ -132,6 +132,16 @@ class Sides:
             rows = np.append(once, -1)[join([cells], [points], "left").build]
         return self.with_found(rows, names[1], suffixes)
 
+    def in_order_of(self, keys: Sequence[tuple[Any, Any]], rows: JoinRows) -> JoinRows:
+        """The rows of a join in the order of the columns of their key, of each that of both sides."""
+        has_all_left = len(rows.probe) == 0 or rows.probe.min() >= 0
+        cells = [
+            self.of.cells_at(column, rows.probe) if has_all_left else self.filled(column, other, rows)
+            for column, other in keys
+        ]
+        order = self.of.order(cells)
+        return JoinRows(rows.probe[order], None if rows.build is None else rows.build[order])
+
     def filled(self, column: Any, other: Any, rows: JoinRows) -> Any:
         """The cells of a column of the left side at the rows of a join, and of the right side if there is none."""
         at = np.where(rows.probe < 0, len(column) + rows.build, rows.probe)

@@ -50,6 +50,7 @@ def merge(
     right_on: ColumnNames = None,
     left_index: bool = False,
     right_index: bool = False,
+    sort: bool = False,
     suffixes: Suffixes = ("_x", "_y"),
     *,
     indicator: bool | str = False,
@@ -80,6 +81,9 @@ def merge(
         have.
     left_index, right_index
         In place of `left_on` or `right_on`: the key is the index of a frame of pandas, all of its levels.
+    sort
+        Whether rows come in the order of their keys, of the first column of the key, then of the next one; missing ones
+        last. Rows of one key keep their order.
     suffixes
         Of names that both frames have, but for keys of one name, which are there once.
     indicator
@@ -109,8 +113,8 @@ def merge(
 
     Cost
     ----
-    As of `join`, and a copy of the rows. `validate` joins each frame that it looks at with itself, without a row of
-    output.
+    As of `join`, and a copy of the rows. `sort` sorts them in the frames' own library. `validate` joins each frame that
+    it looks at with itself, without a row of output.
 
     Notes
     -----
@@ -125,6 +129,7 @@ def merge(
     indexes = flag("left_index", left_index), flag("right_index", right_index)
     names = _key_names(sides, on, left_on, right_on, indexes)
     mark = _mark_of(sides, indicator)
+    is_sorted = flag("sort", sort)
     if missing_equal is None:
         missing_equal = sides.of is PANDAS
     pairs = [
@@ -141,6 +146,8 @@ def merge(
         rows = JoinRows(found.build, found.probe)
     else:
         rows = join(rights, lefts, how, missing_equal=missing_equal)
+    if is_sorted:
+        rows = sides.in_order_of([(column, other) for _, column, _, other in pairs], rows)
     if not any(indexes):
         once = [name for name, other in zip(*names) if name == other]
         return cast(Frame, _marked(sides.of, sides.together(rows, once, suffixes), how, rows, mark))

@@ -77,6 +77,55 @@ def test_as_in_pandas(random, kind, how):
             pd.testing.assert_frame_equal(found, expected, check_dtype=rows * others > 1)
 
 
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_sorted_as_in_pandas(random, kind, how):
+    for rows, others in ((40, 30), (30, 0), (0, 30)):
+        left, right = frame_of(random, kind, rows, "a"), frame_of(random, kind, others, "b")
+        left.index = random.permutation(rows) + 5
+        for words in ({"on": "key"}, {"on": ["place", "key"]}, {"left_on": "key", "right_on": "key"}):
+            found = raydex.merge(left, right, how, sort=True, **words)
+            plain = raydex.merge(left, right, how, **words)
+            if how in ("semi", "anti"):
+                names = words.get("on", "key")
+                pd.testing.assert_frame_equal(found, plain.sort_values(names, kind="stable"))
+                continue
+            expected = left.merge(right, how=how, sort=True, **words)
+            keys = ["place", "key"] if isinstance(words.get("on"), list) else ["key"]
+            of_found, of_expected = found[keys], expected[keys]
+            if kind in ("times", "zones", "categories"):  # pandas has missing ones first
+                assert keys != ["key"] or found["key"].isna().is_monotonic_increasing
+                of_found, of_expected = (one.dropna(ignore_index=True) for one in (of_found, of_expected))
+            pd.testing.assert_frame_equal(of_found, of_expected, check_dtype=rows * others > 1)
+            # Rows of one key: pandas keeps the order of left, or of right in right joins.
+            order = ["b", "a"] if how == "right" else ["a", "b"]
+            found, expected = (
+                one.sort_values([*keys, *order], kind="stable", ignore_index=True) for one in (found, expected)
+            )
+            pd.testing.assert_frame_equal(found, expected, check_dtype=rows * others > 1)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_sorted_in_polars_and_arrow(random, kind, how):
+    left, right = (pl.from_pandas(frame_of(random, kind, 40, other)) for other in ("a", "b"))
+    words = {"on": ["place", "key"]}
+    expected = raydex.merge(left, right, how, **words).sort("place", "key", nulls_last=True, maintain_order=True)
+    assert raydex.merge(left, right, how, sort=True, **words).equals(expected, null_equal=True)
+    of_arrow = pl.from_arrow(raydex.merge(left.to_arrow(), right.to_arrow(), how, sort=True, **words))
+    if kind == "categories":  # Arrow sorts texts, Polars categories
+        expected = expected.sort("place", pl.col("key").cast(str), nulls_last=True, maintain_order=True)
+    assert of_arrow.equals(expected, null_equal=True)
+
+
+def test_sorted_by_an_index(random):
+    left, right = (frame_of(random, "texts", 40, other).set_index("key") for other in ("a", "b"))
+    words = {"left_index": True, "right_index": True, "how": "left", "sort": True}
+    pd.testing.assert_frame_equal(raydex.merge(left, right, **words), left.merge(right, **words))
+    with pytest.raises(raydex.InvalidType, match="sort: 1 is neither True nor False"):
+        raydex.merge(left, right, sort=1)
+
+
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
 @pytest.mark.parametrize("missing_equal", [False, True])
 @pytest.mark.parametrize("kind", KINDS)

@@ -57,6 +57,7 @@ probes = raydex.join_nearest(([1], [2]), ([1], [2]), ties="all", how="left").pro
 sums: dict[str, npt.NDArray[np.int64]] = raydex.join_window(
     times, times, numbers[:1], before=np.timedelta64(1, "s"), aggregate=["sum", "min"])
 raydex.rolling(numbers, numbers, window=2, aggregate="mean", closed="both")
+raydex.merge(frame, frame, on="a", sort=True, validate="1:1")
 raydex.merge_asof(frame, frame, on="a", direction="forward")
 merged: pl.DataFrame = raydex.merge(polar, polar, on="a", how="full", validate="1:1", indicator="from")
 first, second = raydex.join(numbers, numbers)
