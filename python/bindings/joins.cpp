@@ -43,19 +43,23 @@ void build_keys(join_handle* self, const std::string& backend_name, const sessio
                 address stream, const key_parts& keys, const std::string& structure,
                 const option_map& options, bool missing_equal, std::optional<std::uint32_t> seed) {
   const backend chosen = parse_backend(backend_name);
-  new (self) join_handle(
-      build_join(chosen, context_of(from, stream), keys, {structure, options, missing_equal, seed}),
-      "join", chosen);
+  new (self) join_handle(build_join(chosen, context_of(from, stream), keys,
+                                    {.structure = structure,
+                                     .options = options,
+                                     .missing_equal = missing_equal,
+                                     .seed = seed}),
+                         "join", chosen);
 }
 
 found match_once(const std::string& backend_name, const session& from, address stream,
                  const key_parts& build, const std::string& structure, const option_map& options,
                  bool missing_equal, std::optional<std::uint32_t> seed, const key_parts& probe,
-                 const std::string& how) {
+                 const std::string& how, bool any_order) {
   const backend chosen = parse_backend(backend_name);
   return std::make_unique<joined_handle>(
       match_tables(chosen, context_of(from, stream), build, probe, kind_of(how),
-                   {structure, options, missing_equal, seed}),
+                   {structure, options, missing_equal, seed,
+                    any_order ? join_order::any : join_order::probe_rows}),
       "join", chosen);
 }
 
@@ -296,7 +300,7 @@ void bind_joins(nb::module_& to) {
       .def("close", &joined_handle::close, arg("before") = nb::none(), without_gil());
   to.def("match_tables", match_once, arg("backend"), arg("session"), arg("stream"), arg("build"),
          arg("structure"), arg("options"), arg("missing_equal"), arg("seed").none(), arg("probe"),
-         arg("how"), without_gil());
+         arg("how"), arg("any_order"), without_gil());
   nb::class_<join_handle>(to, "Join")
       .def("__init__", build_keys, arg("backend"), arg("session"), arg("stream"), arg("keys"),
            arg("structure"), arg("options"), arg("missing_equal"), arg("seed") = nb::none(),

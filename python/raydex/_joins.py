@@ -32,9 +32,10 @@ from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts, plain_key
 from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit
-from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowType, StreamLike, StructureName, Unpack
+from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowOrder, RowType, StreamLike, StructureName, Unpack
 
 _KINDS = get_args(How)
+_ORDERS = get_args(RowOrder)
 _HASH_TABLES = ("hash_open", "hash_bucket")
 OF_BUILD_ROWS = ("right", "full", "outer")  # which give build rows without a match
 
@@ -271,20 +272,20 @@ def check_kind(how: str) -> None:
 @overload
 def join(
     build: KeyColumns, probe: KeyColumns, how: How = ..., *, structure: StructureName = ...,
-    missing_equal: bool = ..., seed: int | None = ..., lazy: Literal[False] = ..., dtype: RowType = ...,
-    device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
+    missing_equal: bool = ..., seed: int | None = ..., order: RowOrder = ..., lazy: Literal[False] = ...,
+    dtype: RowType = ..., device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
 ) -> JoinRows: ...
 @overload
 def join(
     build: KeyColumns, probe: KeyColumns, how: How = ..., *, structure: StructureName = ...,
-    missing_equal: bool = ..., seed: int | None = ..., lazy: Literal[True], dtype: RowType = ...,
+    missing_equal: bool = ..., seed: int | None = ..., order: RowOrder = ..., lazy: Literal[True], dtype: RowType = ...,
     device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
 ) -> Joined: ...
 @overload
 def join(
     build: KeyColumns, probe: KeyColumns, how: How = ..., *, structure: StructureName = ...,
-    missing_equal: bool = ..., seed: int | None = ..., lazy: bool, dtype: RowType = ..., device: DeviceLike = ...,
-    stream: StreamLike = ..., **options: Unpack[JoinOptions],
+    missing_equal: bool = ..., seed: int | None = ..., order: RowOrder = ..., lazy: bool, dtype: RowType = ...,
+    device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
 ) -> JoinRows | Joined: ...  # fmt: skip
 def join(
     build: KeyColumns,
@@ -294,6 +295,7 @@ def join(
     structure: StructureName = "auto",
     missing_equal: bool = False,
     seed: int | None = None,
+    order: RowOrder = "probe",
     lazy: bool = False,
     dtype: RowType = "int64",
     device: DeviceLike = None,
@@ -325,6 +327,9 @@ def join(
     seed
         Of the hash of keys that are hashed, as texts and long keys are, and of a hash table: a number of 32 bits
         that gives the same one each time. By default each join draws its own. Answers do not depend on it.
+    order
+        Of the rows: `probe`, that of the probe rows, or `any`, which of large tables on a GPU takes less time. A
+        join with an `Index` has the order of the probe rows in any case.
     lazy
         Whether rows are written when they are asked for, see `Joined`.
     dtype
@@ -335,9 +340,9 @@ def join(
     Returns
     -------
     JoinRows, or Joined if lazy
-        `probe` and `build`, in the order of the probe rows; see `Index` for their library. Rows are places from 0
-        on, also of Series, whose indexes play no part: `frame.iloc[found.build]` has them, or `merge` in their place.
-        The columns of one side are of one table: Series with different indexes are refused.
+        `probe` and `build`, in the order of the probe rows by default; see `Index` for their library. Rows are places
+        from 0 on, also of Series, whose indexes play no part: `frame.iloc[found.build]` has them, or `merge` in their
+        place. The columns of one side are of one table: Series with different indexes are refused.
 
     Raises
     ------
@@ -346,16 +351,18 @@ def join(
 
     Cost
     ----
-    In host memory, if no structure is named: a few passes over the keys of both sides, which are divided by a hash
-    until parts of them fit the processor's caches. Else the build of an index over `build`, and one lookup a probe
-    row. Then a write a row of the result. Waits for the stream: sizes are known when it returns.
+    If no structure is named, a few passes over the keys of both sides, which are divided by a hash until parts of them
+    fit the processor's caches; on a GPU, of large tables, its shared memory. Else the build of an index over `build`,
+    and one lookup a probe row. Then a write a row of the result. Waits for the stream: sizes are known when it returns.
     """
     check_kind(how)
+    if order not in _ORDERS:
+        raise InvalidArgument(f"order: {order!r} is neither probe nor any")
     missing_equal, lazy, row_type = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)
     if isinstance(build, Index):
         _check_words_for(build, structure, missing_equal, seed, device, options)
         return _join_index(build, probe, how, stream, row_type, lazy)
-    found = match_columns(build, probe, how, structure, missing_equal, seed, device, stream, options, row_type)
+    found = match_columns(build, probe, how, structure, missing_equal, seed, device, stream, options, row_type, order)
     return rows_of(found, lazy)
 
 
@@ -370,6 +377,7 @@ def match_columns(
     stream: Any,
     options: Mapping[str, object],
     dtype: str = "int64",
+    order: str = "probe",
 ) -> Joined:
     """A join whose rows are yet to be written."""
     texts = option_texts(options, structure, join)
@@ -381,7 +389,7 @@ def match_columns(
     build_key, probe_key = both_keys(built, probed, call.stream, missing_equal)
     found = call.device.run(
         _raydex.match_tables, call.device.backend, *call.context, natives(build_key), structure, texts, missing_equal,
-        seed, natives(probe_key), how,
+        seed, natives(probe_key), how, order == "any",
     )  # fmt: skip
     return Joined(found, call, how, dtype, build_key[0].size, build_key)
 

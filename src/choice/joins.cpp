@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins that build their index, and which table is indexed.
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -8,7 +9,6 @@
 #include "raydex/join.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
-#include "src/machines/cpu/joins/join_once.hpp"
 #include "src/operations/joins/slices.hpp"
 
 namespace raydex {
@@ -19,6 +19,13 @@ index_maker maker_of(backend where, const join_options& options) {
   return [=](const context& on, const column& keys) {
     return build(options.structure, where, on, keys, std::nullopt, options.options);
   };
+}
+
+// Whether a hash table is built and asked sooner than what `auto` takes, which is for many batches
+// and any probes: of 2^20 keys of 64 bits and more by a tenth to a third, on an H100.
+bool is_soon_hashed(backend where, const key_parts& keys, bool missing_equal) {
+  return where != backend::cpu && size_of(keys) >= std::uint64_t{1} << 20 &&
+         composite_of(keys, missing_equal).bits() > 32;
 }
 
 // What a join found, with the join.
@@ -81,9 +88,14 @@ std::unique_ptr<joined> match_tables(backend where, const context& on, const key
   check_key("probe", probe);
   check_same_key("probe", probe, formats_of(build));
   to_string(kind);  // which knows all kinds
-  if (where == backend::cpu && options.structure == "auto" && options.options.empty())
-    return cpu::join_once(on, build, probe, kind, options);
-  std::unique_ptr<join> side = build_join(where, on, build, options);
+  join_options chosen = options;
+  if (options.structure == "auto" && options.options.empty()) {
+    auto found =
+        operation_on(where, &operation_table::join_once)(where, on, build, probe, kind, options);
+    if (found != nullptr) return found;
+    if (is_soon_hashed(where, build, options.missing_equal)) chosen.structure = "hash_open";
+  }
+  std::unique_ptr<join> side = build_join(where, on, build, chosen);
   std::unique_ptr<joined> found = side->match(on, probe, kind);
   return std::make_unique<joined_of_own>(where, std::move(side), std::move(found));
 } catch (...) {

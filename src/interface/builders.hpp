@@ -55,6 +55,10 @@ using minima_builder = std::unique_ptr<Structure>(const rmq_info& info, const co
 using join_builder = std::unique_ptr<join>(const context& on, const key_parts& keys,
                                            const join_options& options, const index_maker& make);
 using index_join_builder = std::unique_ptr<join>(const context& on, const index& over);
+// Null if an index had better be built.
+using once_joiner = std::unique_ptr<joined>(backend where, const context& on,
+                                            const key_parts& build, const key_parts& probe,
+                                            join_kind kind, const join_options& options);
 using range_join_builder = std::unique_ptr<range_join>(backend where, const context& on,
                                                        const column& values, const key_parts& by);
 using interval_join_builder = std::unique_ptr<interval_join>(backend where, const context& on,
@@ -111,6 +115,7 @@ struct operation_table {
   aggregate_builder* build_aggregate;
   join_builder* build_join;
   index_join_builder* build_index_join;
+  once_joiner* join_once;
   range_join_builder* build_range_join;
   interval_join_builder* build_interval_join;
   inequality_join_builder* build_inequality_join;

@@ -9,7 +9,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "raydex/join.hpp"
@@ -52,7 +54,53 @@ class table_join : public backend_test {
       }();
       check_joined(at(), *got, kind, found, asked_rows::both, rows_in(build));
       if (HasFatalFailure()) return;
+      if (structure == "auto") check_in_any_order(build, probe, missing_equal, kind, *got);
+      if (HasFatalFailure()) return;
     }
+  }
+
+  // The rows of a join, as pairs.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs_of(const joined& got) const {
+    buffer<std::uint64_t> probes(at(), got.size());
+    buffer<std::uint64_t> builds(at(), got.size());
+    if (got.kind() == join_kind::semi || got.kind() == join_kind::anti) {
+      got.rows(at(), gather_maps(probes));
+      builds = at().upload(std::vector<std::uint64_t>(got.size()));
+    } else {
+      got.rows(at(), gather_maps(probes, builds));
+    }
+    const auto probe_rows = at().download(probes);
+    const auto build_rows = at().download(builds);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
+    for (std::size_t i = 0; i < probe_rows.size(); ++i)
+      pairs.emplace_back(probe_rows[i], build_rows[i]);
+    return pairs;
+  }
+
+  // The same rows, those of a probe row side by side, and the same counts.
+  void check_in_any_order(const table& build, const table& probe, bool missing_equal,
+                          join_kind kind, const joined& in_order) const {
+    const placed_table build_there(at(), build, true);
+    const placed_table probe_there(at(), probe);
+    const auto got = match_tables(tested_backend(), at(), build_there.parts, probe_there.parts,
+                                  kind, {.missing_equal = missing_equal, .order = join_order::any});
+    ASSERT_EQ(got->size(), in_order.size());
+    ASSERT_EQ(got->unmatched(), in_order.unmatched());
+    auto pairs = pairs_of(*got);
+    std::set<std::uint64_t> begun;
+    for (std::size_t i = 0; i < pairs.size() - got->unmatched(); ++i) {
+      const bool begins = i == 0 || pairs[i].first != pairs[i - 1].first;
+      if (begins && !begun.insert(pairs[i].first).second) FAIL() << "rows of a probe row lie apart";
+    }
+    auto expected = pairs_of(in_order);
+    std::ranges::sort(pairs);
+    std::ranges::sort(expected);
+    ASSERT_EQ(pairs, expected);
+    buffer<std::uint64_t> counts(at(), got->probes());
+    buffer<std::uint64_t> expected_counts(at(), got->probes());
+    got->counts(at(), counts);
+    in_order.counts(at(), expected_counts);
+    ASSERT_EQ(at().download(counts), at().download(expected_counts));
   }
 };
 
@@ -95,6 +143,25 @@ TEST_F(table_join, of_keys_that_many_rows_have) {
   both(std::int32_t{});
   both(std::uint64_t{});
   both(std::string{});
+}
+
+// Of more than 2^14 probes of a part several blocks of a GPU look up some each.
+TEST_F(table_join, of_a_key_that_most_probes_ask_for) {
+  auto random = generator();
+  const auto both = [&]<class T>(T) {
+    for (const std::uint64_t copies : {1U, 3U}) {
+      const std::size_t builds = few_combinations() ? 6'000 : 9'000;
+      check({column_of<T>(builds, builds / copies, 0, false, random)},
+            {column_of<T>(20'000, builds / copies, 20, true, random)}, false);
+      if (HasFatalFailure()) return;
+      cells_of<T> probes = column_of<T>(20'000, builds / copies, 0, false, random);
+      for (std::size_t i = 0; i < 18'000; ++i)
+        probes[i] = static_cast<T>(5 * 0x9e37'79b1);
+      check({column_of<T>(builds, builds / copies, 0, false, random)}, {probes}, false);
+    }
+  };
+  both(std::int32_t{});
+  both(std::int64_t{});
 }
 
 TEST_F(table_join, of_several_columns) {

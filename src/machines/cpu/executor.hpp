@@ -19,6 +19,7 @@
 #include "src/machines/cpu/lookups/simd_kernels.hpp"
 #include "src/machines/cpu/lookups/simd_team.hpp"
 #include "src/machines/cpu/parallel.hpp"
+#include "src/operations/joins/equal_rows.hpp"
 #include "src/operations/lookups/edited.hpp"
 #include "src/operations/machine.hpp"
 
@@ -63,6 +64,17 @@ struct executor {
                                                const std::optional<column>& row_ids,
                                                const entry_order& order = {}) {
     return cpu::sort_column<Key, RowId>(on, keys, row_ids, order);
+  }
+  template <class Key, class RowId>
+  static std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
+                                                          const column& probe,
+                                                          const equality& how) {
+    return cpu::find_equal_rows<Key, RowId>(on, build, probe, how);
+  }
+  template <class RowId>
+  static void drop_different(const context& on, const core::composite_cells& probe,
+                             const core::composite_cells& build, found_rows<RowId>& found) {
+    cpu::drop_different(on, probe, build, found);
   }
   template <class Key, class RowId>
   static sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,

@@ -39,6 +39,9 @@ class row_tiles {
   void write(const context& on, const Found& found, const core::row_slice<Out>& slice) const {
     Executor::for_each_in_blocks(on, core::write_tile_rows<Writer>(found, ends_.data(), slice),
                                  ends_.size());
+    if constexpr (requires { found.at_most_one(); }) {
+      if (found.at_most_one()) return;  // no tile is heavy
+    }
     Executor::for_each_in_blocks(
         on, core::write_heavy_rows<Writer>(found, ends_.data(), slice),
         (slice.end - slice.begin + core::rows_at_once - 1) / core::rows_at_once);

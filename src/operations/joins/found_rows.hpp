@@ -29,6 +29,7 @@ inline core::joining joining_of(join_kind kind) {
 // What probes found of the build rows.
 template <class RowId>
 struct found_rows {
+  buffer<RowId> probe_rows;  // of each probe; empty: their numbers
   buffer<RowId> begins;
   buffer<RowId> counts;        // empty: no probe has more than one match
   buffer<std::byte> own_list;  // what `list` points to, unless the join has it
@@ -36,7 +37,7 @@ struct found_rows {
 
   core::located_probes<RowId> view(join_kind kind) const {
     return {begins.data(), counts.data(), static_cast<const RowId*>(list), begins.size(),
-            joining_of(kind)};
+            joining_of(kind), probe_rows.data()};
   }
 };
 

@@ -50,7 +50,13 @@ struct located_probes {
   const RowId* list;    ///< rows by position
   std::uint64_t size;   ///< probes
   joining kind;         ///< which rows of the join they have
+  /// The probe row of each; null: its number.
+  const RowId* probe_rows = nullptr;
 
+  /// The probe row of a probe.
+  RAYDEX_HD std::uint64_t probe_row(std::uint64_t probe) const {
+    return probe_rows == nullptr ? probe : load(probe_rows + probe);
+  }
   /// How many matches a probe has.
   RAYDEX_HD std::uint64_t matches(std::uint64_t probe) const {
     if (counts != nullptr) return load(counts + probe);
@@ -59,6 +65,10 @@ struct located_probes {
   /// How many rows of the join.
   RAYDEX_HD std::uint64_t rows(std::uint64_t probe) const {
     return rows_of_join(kind, matches(probe));
+  }
+  /// Whether no probe has more than one.
+  RAYDEX_HD bool at_most_one() const {
+    return counts == nullptr || kind == joining::once_if_any || kind == joining::once_if_none;
   }
   /// The build row of the k-th of them; `none` where there is none.
   RAYDEX_HD RowId build_row(std::uint64_t probe, std::uint64_t k) const {
@@ -307,27 +317,38 @@ class row_writer : public tile_writer<Out> {
                        std::uint64_t begin, std::uint64_t end) const {
     this->clip(tile, begin, end);
     if (begin >= end) return;
-    const row_slice<Out>& slice = this->slice();
     const std::uint64_t first = this->begin_of(tile);
     const tile_ends ends(scratch);
     const std::uint64_t first_probe = tile * tile_probes;
-    ends.add_up(group, probes_of_tile(tile, found_.size),
-                [&](unsigned i) { return found_.rows(first_probe + i); });
-    unsigned probe = 0;
-    for (std::uint64_t i = begin - first + group.lane(); i < end - first; i += group.lanes()) {
-      probe = ends.probe_of(group, i, probe);
-      const std::uint64_t at = first + i - slice.begin;
-      store_once(slice.probe_rows + at, static_cast<Out>(first_probe + probe));
-      if (slice.build_rows != nullptr) {
-        const auto row = found_.build_row(first_probe + probe, i - ends.begin(probe));
-        store_once(slice.build_rows + at,
-                   row == Located::none ? std::numeric_limits<Out>::max() : static_cast<Out>(row));
+    const unsigned probes = probes_of_tile(tile, found_.size);
+    ends.add_up(group, probes, [&](unsigned i) { return found_.rows(first_probe + i); });
+    if (found_.at_most_one()) {
+      // Without a search for the probe of each row.
+      for (unsigned i = group.lane(); i < probes; i += group.lanes()) {
+        const std::uint64_t at = first + ends.begin(i);
+        if (ends.end(i) != ends.begin(i) && at >= begin && at < end) put(at, first_probe + i, 0);
+      }
+    } else {
+      unsigned probe = 0;
+      for (std::uint64_t i = begin - first + group.lane(); i < end - first; i += group.lanes()) {
+        probe = ends.probe_of(group, i, probe);
+        put(first + i, first_probe + probe, i - ends.begin(probe));
       }
     }
     group.sync();
   }
 
  private:
+  // Writes row `at` of the join, the k-th one of a probe.
+  RAYDEX_HD void put(std::uint64_t at, std::uint64_t probe, std::uint64_t k) const {
+    const row_slice<Out>& slice = this->slice();
+    store_once(slice.probe_rows + (at - slice.begin), static_cast<Out>(found_.probe_row(probe)));
+    if (slice.build_rows == nullptr) return;
+    const auto row = found_.build_row(probe, k);
+    store_once(slice.build_rows + (at - slice.begin),
+               row == Located::none ? std::numeric_limits<Out>::max() : static_cast<Out>(row));
+  }
+
   Located found_;
 };
 
@@ -362,13 +383,15 @@ struct write_heavy_rows : Writer {
   }
 };
 
-/// Writes how many rows of the join each probe has.
+/// Writes how many rows of the join each probe row has.
 template <class Located>
 struct write_row_counts {
   Located found;       ///< the probes
-  std::uint64_t* out;  ///< a number a probe
-  /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t probe) const { out[probe] = found.rows(probe); }
+  std::uint64_t* out;  ///< a number a probe row
+  /// Writes that of a probe.
+  RAYDEX_HD void operator()(std::uint64_t probe) const {
+    out[found.probe_row(probe)] = found.rows(probe);
+  }
 };
 
 }  // namespace raydex::core

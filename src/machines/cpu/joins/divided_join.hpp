@@ -80,11 +80,11 @@ void for_each_fetched(const core::composite_cells& keys, std::uint64_t begin, st
 }
 
 template <class Key, class RowId>
-class equal_rows {
+class divided_join {
  public:
   // `hashed`: the columns of the build side, if its keys are hashes of these. `bits`: what divides
   // it into parts, of 0 to 31.
-  equal_rows(const context& on, const column& build, const column& probe,
+  divided_join(const context& on, const column& build, const column& probe,
              const core::hash_function<Key>& mix, const core::composite_cells* hashed,
              unsigned bits)
       : on_(on),

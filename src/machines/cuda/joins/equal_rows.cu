@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Few build rows whose keys differ lie in a hash table in the L2. Large tables are divided by a
+// hash on both sides, until the build rows of a part fit a block's shared memory: Sioulas and
+// others, "Hardware-conscious hash-joins on GPUs" (ICDE 2019).
+#include "src/machines/cuda/joins/equal_rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "raydex/error.hpp"
+#include "src/machines/cuda/check.hpp"
+#include "src/machines/cuda/executor.cuh"
+#include "src/machines/cuda/joins/part_lookup.cuh"
+#include "src/machines/cuda/joins/row_table.cuh"
+#include "src/operations/lookups/built_index.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
+#include "src/operations/lookups/spread_counts.hpp"
+
+namespace raydex::cuda {
+
+namespace {
+
+template <class T>
+void fill_with_ones(const context& on, buffer<T>& numbers) {
+  check(cudaMemsetAsync(numbers.data(), 0xff, numbers.bytes(), on.stream), "cudaMemsetAsync");
+}
+
+// Which way takes the least time was measured on an H100 with 2^10 to 2^26 rows a side.
+
+// Whether lookups in a table that stays in the L2 do.
+template <class Key>
+bool table_pays(std::uint64_t build, std::uint64_t probe) {
+  constexpr std::uint64_t in_l2 = std::uint64_t{1} << 21;
+  // Of wide keys a lookup reads the column, too, so that less of the table stays.
+  return build <= (sizeof(Key) == 4 || probe <= 4 * build ? in_l2 : in_l2 / 2);
+}
+
+// Whether passes over both sides do, and not an index.
+template <class Key>
+bool parts_pay(std::uint64_t build, std::uint64_t probe, join_order order) {
+  constexpr std::uint64_t largest = std::uint64_t{1} << 29;      // or parts are too large
+  constexpr std::uint64_t found_in_l2 = std::uint64_t{1} << 23;  // rows that are put in order there
+  constexpr std::uint64_t index_in_l2 = std::uint64_t{1} << 21;  // so that lookups are fast
+  if (build >= largest) return false;
+  if (order == join_order::probe_rows && probe > found_in_l2)
+    return build / (sizeof(std::uint64_t) / sizeof(Key)) >= probe;
+  return probe / build <= (build <= index_in_l2 ? 4 : 8);
+}
+
+// Into how many parts the build rows are divided, as a power of two. The sort by 16 bits takes two
+// passes, as that by 9 does.
+unsigned part_bits(std::uint64_t rows) {
+  constexpr std::uint64_t of_part = 1024;
+  return std::clamp(static_cast<unsigned>(std::bit_width((rows - 1) / of_part)), 1U, 16U);
+}
+
+// Sides of a join in parts, and what probe rows found.
+template <class Key>
+class part_join {
+ public:
+  part_join(const context& on, const column& build, const column& probe, const equality& how)
+      : on_(on),
+        how_(how),
+        bits_(part_bits(build.size)),
+        build_rows_(build.size),
+        probe_rows_(probe.size),
+        build_(divided(build)),
+        probe_(divided(probe)),
+        entries_(build_.keys.size()),
+        // Without the rows whose key is missing, not all would have an answer.
+        in_order_(how.order == join_order::probe_rows || probe_.keys.size() != probe.size) {
+    found_.begins = {on_, probe_rows_};
+    if (probe_.keys.size() != probe_rows_) fill_with_ones(on_, found_.begins);
+    if (entries_ == 0 || probe_.keys.size() == 0) {
+      fill_with_ones(on_, found_.begins);
+      return;
+    }
+    look_up();
+    if (firsts_.size() != 0) compare();
+    if (!in_order_) found_.probe_rows = std::move(probe_.row_ids);
+  }
+
+  // Whether parts are small enough; else nothing is found.
+  bool fits() const { return fits_; }
+  std::uint64_t entries() const { return entries_; }
+  bool confused() const { return confused_; }
+  found_rows<std::uint32_t> take() { return std::move(found_); }
+
+ private:
+  using rows = sorted_column<Key, std::uint32_t>;
+  using table = part_table<Key>;
+  static constexpr int key_bits = 8 * sizeof(Key);
+
+  rows divided(const column& keys) const {
+    return executor::sort_column<Key, std::uint32_t>(
+        on_, keys, std::nullopt,
+        {.seed = how_.seed, .bits = {key_bits - static_cast<int>(bits_), key_bits}});
+  }
+
+  std::uint64_t parts() const { return std::uint64_t{1} << bits_; }
+
+  divided_side<Key> side(const rows& of, const std::uint32_t* begins) const {
+    return {of.keys.data(), of.row_ids.data(), begins, of.keys.size()};
+  }
+
+  // Rows that parts of different keys hardly ever have more of: eight deviations above the mean.
+  unsigned expected_room() const {
+    const double mean = static_cast<double>(entries_) / static_cast<double>(parts());
+    return static_cast<unsigned>(mean + 8 * std::sqrt(mean)) + 8;
+  }
+
+  // As often as it takes to know how much room parts take, and whether keys repeat.
+  void look_up() {
+    const std::uint64_t ends = parts() + 1;
+    buffer<std::uint32_t> begins(on_, 2 * ends);
+    buffer<part_findings> device_findings(on_, 1);
+    const divided_side<Key> build = side(build_, begins.data());
+    const divided_side<Key> probe = side(probe_, begins.data() + ends);
+    executor::for_each_alone(
+        on_, put_part_begins<Key>{{build, probe}, bits_, begins.data(), device_findings.data()},
+        begins.size());
+    unsigned room = expected_room();
+    for (;;) {
+      const bool repeat = found_.counts.size() != 0;
+      fits_ =
+          room <= table::most_rows && table::scratch_bytes(room, repeat) <= executor::fast_memory();
+      if (!fits_) return;
+      const part_lookup<Key> lookup{build,
+                                    probe,
+                                    bits_,
+                                    room,
+                                    in_order_,
+                                    found_.begins.data(),
+                                    found_.counts.data(),
+                                    reinterpret_cast<std::uint32_t*>(found_.own_list.data()),
+                                    firsts_.data(),
+                                    device_findings.data()};
+      executor::for_each_in_blocks(on_, look_up_parts<Key>{lookup, false}, parts());
+      part_findings findings{};
+      const auto read = [&] {
+        executor::copy_out(on_, &findings, device_findings.data(), sizeof findings);
+      };
+      read();
+      if (findings.probes_crowd != 0) {
+        executor::for_each_in_blocks(on_, look_up_parts<Key>{lookup, true},
+                                     (probe.size + lookup.heavy - 1) / lookup.heavy);
+        read();
+      }
+      if (findings.largest <= room && (repeat || findings.keys_repeat == 0)) return;
+      room = std::max(room, findings.largest);
+      if (findings.keys_repeat != 0 && !repeat) make_room_for_groups();
+      executor::clear(on_, device_findings.data());
+    }
+  }
+
+  // What there is beside `begins` where keys repeat.
+  void make_room_for_groups() {
+    found_.counts = {on_, probe_rows_};
+    if (probe_.keys.size() != probe_rows_)
+      executor::clear(on_, found_.counts.data(), found_.counts.size());
+    found_.own_list = {on_, entries_ * sizeof(std::uint32_t)};
+    found_.list = found_.own_list.data();
+    if (how_.hashed_from == nullptr) return;
+    firsts_ = {on_, build_rows_};
+    fill_with_ones(on_, firsts_);
+  }
+
+  // Compares build rows of equal hashes with the first one.
+  void compare() {
+    spread_counts<1, executor> different(on_);
+    executor::for_each(
+        on_,
+        core::count_different_keys<std::uint32_t>{*how_.hashed_from, firsts_.data(), different[0]},
+        build_rows_);
+    confused_ = different.sums(on_)[0] != 0;
+  }
+
+  context on_;
+  equality how_;
+  unsigned bits_;
+  std::uint64_t build_rows_;
+  std::uint64_t probe_rows_;
+  rows build_;
+  rows probe_;
+  std::uint64_t entries_;
+  bool in_order_;
+  bool fits_ = true;
+  buffer<std::uint32_t> firsts_;  // as of `part_lookup`
+  bool confused_ = false;
+  found_rows<std::uint32_t> found_;
+};
+
+}  // namespace
+
+template <class Key>
+std::optional<found_rows<std::uint32_t>> find_by_table(const context& on, const column& build,
+                                                       const column& probe, std::uint64_t seed) {
+  constexpr std::uint64_t tried = std::uint64_t{1} << 18;  // rows that tell of keys that repeat
+  const std::uint64_t count = 2 * build.size;
+  buffer<std::uint64_t> slots(on, count + 1);  // and whether keys repeat
+  fill_with_ones(on, slots);
+  std::uint64_t* const repeat = slots.data() + count;
+  const row_table<Key> table{
+      {cells_of(build)}, core::hash_by<Key>(seed), slots.data(), static_cast<std::uint32_t>(count)};
+  const auto put = [&](std::uint64_t first, std::uint64_t last) {
+    executor::for_each(on, put_rows<Key>{table, first, repeat}, last - first);
+  };
+  const std::uint64_t first = build.size > 4 * tried ? tried : build.size;
+  put(0, first);
+  if (first != build.size) {
+    if (executor::read(on, repeat) == 0) return std::nullopt;
+    put(first, build.size);
+  }
+  found_rows<std::uint32_t> found;
+  found.begins = {on, probe.size};
+  executor::for_each(on, find_rows<Key>{table, {cells_of(probe)}, found.begins.data()}, probe.size);
+  if (executor::read(on, repeat) == 0) return std::nullopt;
+  return found;
+}
+
+template <class Key>
+std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on, const column& build,
+                                                       const column& probe, const equality& how) {
+  part_join<Key> found(on, build, probe, how);
+  if (!found.fits()) return std::nullopt;
+  return equal_rows<std::uint32_t>{found.take(), found.entries(), found.confused()};
+}
+
+template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint32_t>(const context&,
+                                                                               const column&,
+                                                                               const column&,
+                                                                               std::uint64_t);
+template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint64_t>(const context&,
+                                                                               const column&,
+                                                                               const column&,
+                                                                               std::uint64_t);
+template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint32_t>(const context&,
+                                                                               const column&,
+                                                                               const column&,
+                                                                               const equality&);
+template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint64_t>(const context&,
+                                                                               const column&,
+                                                                               const column&,
+                                                                               const equality&);
+
+template <class Key, class RowId>
+std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
+                                                 const column& probe, const equality& how) {
+  if constexpr (sizeof(RowId) == 4) {
+    if (build.size == 0 || probe.size == 0 || probe.size >= not_found<std::uint32_t>)
+      return std::nullopt;
+    try {
+      if (table_pays<Key>(build.size, probe.size)) {
+        auto found = find_by_table<Key>(on, build, probe, how.seed);
+        if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
+      }
+      if (!parts_pay<Key>(build.size, probe.size, how.order)) return std::nullopt;
+      return find_by_parts<Key>(on, build, probe, how);
+    } catch (const out_of_memory&) {
+      return std::nullopt;  // an index and lookups take less
+    }
+  } else {
+    return std::nullopt;
+  }
+}
+
+template std::optional<equal_rows<std::uint32_t>> find_equal_rows<std::uint32_t, std::uint32_t>(
+    const context&, const column&, const column&, const equality&);
+template std::optional<equal_rows<std::uint32_t>> find_equal_rows<std::uint64_t, std::uint32_t>(
+    const context&, const column&, const column&, const equality&);
+template std::optional<equal_rows<std::uint64_t>> find_equal_rows<std::uint64_t, std::uint64_t>(
+    const context&, const column&, const column&, const equality&);
+
+template <class RowId>
+void drop_different(const context& on, const core::composite_cells& probe,
+                    const core::composite_cells& build, found_rows<RowId>& found) {
+  executor::for_each(
+      on,
+      core::drop_different_keys<RowId>{probe, build, found.begins.data(), found.counts.data(),
+                                       static_cast<const RowId*>(found.list)},
+      found.begins.size());
+}
+
+template void drop_different(const context&, const core::composite_cells&,
+                             const core::composite_cells&, found_rows<std::uint32_t>&);
+template void drop_different(const context&, const core::composite_cells&,
+                             const core::composite_cells&, found_rows<std::uint64_t>&);
+
+}  // namespace raydex::cuda

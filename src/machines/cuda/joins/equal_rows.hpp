@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two ways in which `find_equal_rows` looks up probes, each by itself for tests. Neither side
+// is empty, and 32 bits can number its rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "raydex/export.hpp"
+#include "src/operations/joins/equal_rows.hpp"
+
+namespace raydex::cuda {
+
+// By a table of the build rows, in the order of the probe rows; nothing if two have equal keys.
+template <class Key>
+RAYDEX_INTERNAL std::optional<found_rows<std::uint32_t>> find_by_table(const context& on,
+                                                                       const column& build,
+                                                                       const column& probe,
+                                                                       std::uint64_t seed);
+
+// By parts of both sides; nothing if one has too many build rows.
+template <class Key>
+RAYDEX_INTERNAL std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on,
+                                                                       const column& build,
+                                                                       const column& probe,
+                                                                       const equality& how);
+
+}  // namespace raydex::cuda

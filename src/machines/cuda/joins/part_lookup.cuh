@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lookups of the probe rows of a part in a table of its build rows, which a block holds in shared
+// memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "raydex/core/atomic.hpp"
+#include "raydex/core/config.hpp"
+#include "raydex/core/group.hpp"
+#include "raydex/core/keys/column.hpp"
+
+namespace raydex::cuda {
+
+// A side of a join in parts, by the highest bits of the hashes of its keys: rows of a part lie side
+// by side, in their order.
+template <class Key>
+struct divided_side {
+  const Key* hashes;
+  const std::uint32_t* rows;
+  const std::uint32_t* begins;  // of the parts, and the end of the last one
+  std::uint64_t size;
+};
+
+// The part that a hash belongs to; `bits` is not 0.
+template <class Key>
+RAYDEX_HD constexpr std::uint32_t part_of(Key hash, unsigned bits) {
+  return static_cast<std::uint32_t>(hash >> (8 * sizeof(Key) - bits));
+}
+
+// What lookups of parts say of a join.
+struct part_findings {
+  std::uint32_t largest;       // of the build rows of parts that have more than there was room for
+  std::uint32_t keys_repeat;   // whether two build rows have equal keys
+  std::uint32_t probes_crowd;  // whether a part has more probes than a block looks up
+};
+
+// Writes where the parts of both sides begin: first those of the build side.
+template <class Key>
+struct put_part_begins {
+  divided_side<Key> sides[2];
+  unsigned bits;
+  std::uint32_t* begins;  // 2^bits + 1 of each
+  part_findings* findings;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    if (i == 0) *findings = {};
+    const std::uint64_t each = (std::uint64_t{1} << bits) + 1;
+    const divided_side<Key>& side = sides[i / each];
+    const std::uint64_t part = i % each;
+    std::uint64_t first = 0;
+    std::uint64_t last = side.size;
+    while (first < last) {
+      const std::uint64_t middle = first + (last - first) / 2;
+      if (part_of(core::load(side.hashes + middle), bits) < part) {
+        first = middle + 1;
+      } else {
+        last = middle;
+      }
+    }
+    begins[i] = static_cast<std::uint32_t>(first);
+  }
+};
+
+// The build rows of a part by their hashes: each hash is in it once, by the number of the first row
+// of the part that has it, its owner.
+template <class Key>
+class part_table {
+ public:
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+  // Rows of a part that there may be, so that 16 bits have the number of a slot.
+  static constexpr unsigned most_rows = 1 << 14;
+
+  static constexpr std::size_t scratch_bytes(unsigned rows, bool groups) {
+    return fixed_bytes + rows * (sizeof(Key) + 2 * sizeof(std::uint32_t) +
+                                 (groups ? sizeof(std::uint32_t) + 2 * sizeof(std::uint16_t) : 0));
+  }
+
+  // In a block's scratch, for so many rows.
+  __device__ part_table(std::byte* scratch, unsigned room, unsigned bits)
+      : sums_(reinterpret_cast<std::uint64_t*>(scratch)),
+        repeats_(reinterpret_cast<std::uint32_t*>(sums_ + 8)),
+        hashes_(reinterpret_cast<Key*>(scratch + fixed_bytes)),
+        slots_(reinterpret_cast<std::uint32_t*>(hashes_ + room)),
+        groups_(slots_ + 2 * room),
+        owners_(reinterpret_cast<std::uint16_t*>(groups_ + room)),
+        ranks_(owners_ + room),
+        bits_(bits) {}
+
+  // Takes in the hashes of a part. With `owners`, which need the scratch of groups, each row knows
+  // its own.
+  template <class Group>
+  __device__ void fill(const Group& group, const Key* hashes, unsigned size, bool owners) {
+    size_ = size;
+    if (group.lane() == 0) *repeats_ = 0;
+    for (unsigned i = group.lane(); i < size; i += group.lanes())
+      hashes_[i] = core::load_once(hashes + i);
+    for (unsigned i = group.lane(); i < 2 * size; i += group.lanes())
+      slots_[i] = none;
+    group.sync();
+    for (unsigned i = group.lane(); i < size; i += group.lanes()) {
+      const std::uint32_t slot = put(i);
+      if (owners) owners_[i] = static_cast<std::uint16_t>(slot);
+    }
+    group.sync();
+    if (!owners) return;
+    for (unsigned i = group.lane(); i < size; i += group.lanes())
+      owners_[i] = static_cast<std::uint16_t>(slots_[owners_[i]]);
+    group.sync();
+  }
+
+  // Whether two hashes are equal.
+  __device__ bool repeats() const { return *repeats_ != 0; }
+
+  // Puts the rows of each owner side by side, in their order: `list` and `rows` begin with the
+  // part.
+  template <class Group>
+  __device__ void put_groups(const Group& group, const std::uint32_t* rows, std::uint32_t* list) {
+    for (unsigned i = group.lane(); i < size_; i += group.lanes())
+      groups_[i] = 0;
+    group.sync();
+    // A warp sees all rows, and counts those of its own owners.
+    const auto team = group.team();
+    for (unsigned first = 0; first < size_; first += team.lanes()) {
+      const unsigned i = first + team.lane();
+      const unsigned owner = i < size_ ? owners_[i] : 0;
+      const bool is_mine = i < size_ && owner % group.teams() == group.team_number();
+      unsigned total = 0;
+      const unsigned before = team.count_before(is_mine, owner, total);
+      const std::uint32_t counted = is_mine ? groups_[owner] : 0;
+      if (is_mine) ranks_[i] = static_cast<std::uint16_t>(counted + before);
+      team.sync();
+      if (is_mine && before == 0) groups_[owner] = counted + total;
+      team.sync();
+    }
+    group.sync();
+    const unsigned each = (size_ + group.lanes() - 1) / group.lanes();
+    const unsigned begin = smaller(group.lane() * each, size_);
+    const unsigned end = smaller(begin + each, size_);
+    std::uint64_t count = 0;
+    for (unsigned i = begin; i < end; ++i)
+      count += groups_[i];
+    auto next = static_cast<std::uint32_t>(group.sum_before(count, sums_));
+    for (unsigned i = begin; i < end; ++i) {
+      const std::uint32_t own = groups_[i];
+      groups_[i] = next | own << 16;
+      next += own;
+    }
+    group.sync();
+    for (unsigned i = group.lane(); i < size_; i += group.lanes())
+      list[begin_of(owners_[i]) + ranks_[i]] = rows[i];
+    group.sync();
+  }
+
+  // The owner of a hash, or none.
+  __device__ std::uint32_t find(Key hash) const {
+    if (size_ == 0) return none;
+    for (std::uint32_t at = home(hash);; at = after(at)) {
+      const std::uint32_t owner = slots_[at];
+      if (owner == none || hashes_[owner] == hash) return owner;
+    }
+  }
+  // The owner that a row has.
+  __device__ std::uint32_t owner_of(unsigned row) const { return owners_[row]; }
+  // How many rows an owner has, and where they begin in the list.
+  __device__ std::uint32_t count_of(std::uint32_t owner) const { return groups_[owner] >> 16; }
+  __device__ std::uint32_t begin_of(std::uint32_t owner) const { return groups_[owner] & 0xffff; }
+
+ private:
+  static constexpr std::size_t fixed_bytes = 8 * sizeof(std::uint64_t) + 16;
+
+  __device__ static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
+
+  __device__ std::uint32_t home(Key hash) const {
+    const auto left = static_cast<Key>(hash << bits_);  // the part has the others
+    const auto high = static_cast<std::uint32_t>(left >> (8 * sizeof(Key) - 32));
+    return static_cast<std::uint32_t>(std::uint64_t{high} * (2 * size_) >> 32);
+  }
+  __device__ std::uint32_t after(std::uint32_t slot) const {
+    return slot + 1 == 2 * size_ ? 0 : slot + 1;
+  }
+  // Puts a row into the table; the slot of its hash. Its owner is the first row in the end, so that
+  // all blocks that make a table of these rows make the same one.
+  __device__ std::uint32_t put(std::uint32_t row) const {
+    const Key hash = hashes_[row];
+    for (std::uint32_t at = home(hash);; at = after(at)) {
+      std::uint32_t owner = core::load_atomically(slots_ + at);
+      if (owner == none) {
+        if (core::replace_atomically(slots_ + at, none, row)) return at;
+        owner = core::load_atomically(slots_ + at);
+      }
+      if (hashes_[owner] != hash) continue;
+      core::store_atomically(repeats_, std::uint32_t{1});
+      while (row < owner && !core::replace_atomically(slots_ + at, owner, row))
+        owner = core::load_atomically(slots_ + at);
+      return at;
+    }
+  }
+
+  std::uint64_t* sums_;
+  std::uint32_t* repeats_;
+  Key* hashes_;
+  std::uint32_t* slots_;
+  std::uint32_t* groups_;
+  std::uint16_t* owners_;
+  std::uint16_t* ranks_;
+  unsigned bits_;
+  unsigned size_ = 0;
+};
+
+// What lookups of parts read and write.
+template <class Key>
+struct part_lookup {
+  // Probes of a part that one block looks up; the others of larger parts are looked up by as many
+  // blocks as it takes.
+  static constexpr std::uint64_t heavy = std::uint64_t{1} << 14;
+
+  divided_side<Key> build;
+  divided_side<Key> probe;
+  unsigned bits;
+  unsigned room;            // build rows of a part that there is room for
+  bool in_order;            // whether what is found lies in the order of the probe rows
+  std::uint32_t* begins;    // as of `located_probes`, as the next two
+  std::uint32_t* counts;    // null: no two build rows have equal keys
+  std::uint32_t* list;      // likewise
+  std::uint32_t* firsts;    // of each build row the first one with its hash; null: not wanted
+  part_findings* findings;  // if it has any but `probes_crowd`, what was found is of no meaning
+
+  std::size_t scratch_bytes() const {
+    return part_table<Key>::scratch_bytes(room, counts != nullptr);
+  }
+
+ protected:
+  // Looks up the probes [first, last) of a part.
+  template <class Group>
+  __device__ void look_up(const Group& group, std::byte* scratch, std::uint64_t part,
+                          std::uint64_t first, std::uint64_t last) const {
+    if (first >= last && firsts == nullptr) return;
+    const std::uint32_t own = build.begins[part];
+    const unsigned size = build.begins[part + 1] - own;
+    if (size > room) {
+      if (group.lane() == 0) keep_largest(size);
+      return;
+    }
+    part_table<Key> table(scratch, room, bits);
+    table.fill(group, build.hashes + own, size, counts != nullptr);
+    const bool grouped = table.repeats();
+    if (grouped && counts == nullptr) {
+      if (group.lane() == 0) core::store_atomically(&findings->keys_repeat, std::uint32_t{1});
+      group.sync();  // before another part takes the scratch
+      return;        // all is looked up again, with counts
+    }
+    if (grouped) {
+      table.put_groups(group, build.rows + own, list + own);
+      if (firsts != nullptr) put_firsts(group, table, own, size);
+    }
+    constexpr unsigned at_once = 4;
+    const std::uint64_t step = std::uint64_t{at_once} * group.lanes();
+    for (std::uint64_t begin = first; begin < last; begin += step) {
+      Key hashes[at_once];
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        const std::uint64_t i = begin + j * group.lanes() + group.lane();
+        if (i < last) hashes[j] = core::load_once(probe.hashes + i);
+      }
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        const std::uint64_t i = begin + j * group.lanes() + group.lane();
+        if (i < last) put(i, own, table, table.find(hashes[j]), grouped);
+      }
+    }
+    group.sync();
+  }
+
+ private:
+  template <class Group>
+  __device__ void put_firsts(const Group& group, const part_table<Key>& table, std::uint32_t own,
+                             unsigned size) const {
+    for (unsigned i = group.lane(); i < size; i += group.lanes())
+      firsts[build.rows[own + i]] = list[own + table.begin_of(table.owner_of(i))];
+  }
+
+  __device__ void keep_largest(std::uint32_t size) const {
+    std::uint32_t* const kept = &findings->largest;
+    std::uint32_t before = core::load_atomically(kept);
+    while (size > before && !core::replace_atomically(kept, before, size))
+      before = core::load_atomically(kept);
+  }
+
+  // Writes what a probe found.
+  __device__ void put(std::uint64_t probe_number, std::uint32_t own, const part_table<Key>& table,
+                      std::uint32_t owner, bool grouped) const {
+    constexpr std::uint32_t none = part_table<Key>::none;
+    const std::uint64_t at = in_order ? core::load_once(probe.rows + probe_number) : probe_number;
+    const std::uint32_t alone = owner == none ? 0 : 1;
+    const std::uint32_t count = grouped && owner != none ? table.count_of(owner) : alone;
+    if (counts != nullptr) counts[at] = count;
+    std::uint32_t begin = none;
+    if (count == 1) begin = core::load(build.rows + own + owner);
+    if (count > 1) begin = own + table.begin_of(owner);
+    begins[at] = begin;
+  }
+};
+
+// A block for each part, or for each `heavy` probes, which looks up those of larger parts.
+template <class Key>
+struct look_up_parts : part_lookup<Key> {
+  bool of_larger_parts;
+
+  template <class Group>
+  __device__ void operator()(const Group& group, std::byte* scratch, std::uint64_t i) const {
+    if (of_larger_parts) return look_up_slice(group, scratch, i);
+    const std::uint64_t first = this->probe.begins[i];
+    const std::uint64_t last = this->probe.begins[i + 1];
+    if (last - first <= this->heavy) {
+      this->look_up(group, scratch, i, first, last);
+    } else if (group.lane() == 0) {
+      core::store_atomically(&this->findings->probes_crowd, std::uint32_t{1});
+    }
+  }
+
+ private:
+  template <class Group>
+  __device__ void look_up_slice(const Group& group, std::byte* scratch, std::uint64_t i) const {
+    const std::uint64_t begin = i * this->heavy;
+    const std::uint64_t left = this->probe.size - begin;
+    const std::uint64_t end = begin + (left < this->heavy ? left : this->heavy);
+    // Larger than these probes, a part has the first one of them or the last one.
+    const auto first = part_of(core::load(this->probe.hashes + begin), this->bits);
+    const auto last = part_of(core::load(this->probe.hashes + end - 1), this->bits);
+    look_up_own(group, scratch, first, begin, end);
+    if (last != first) look_up_own(group, scratch, last, begin, end);
+  }
+  template <class Group>
+  __device__ void look_up_own(const Group& group, std::byte* scratch, std::uint64_t part,
+                              std::uint64_t begin, std::uint64_t end) const {
+    const std::uint64_t first = this->probe.begins[part];
+    const std::uint64_t last = this->probe.begins[part + 1];
+    if (last - first <= this->heavy) return;
+    this->look_up(group, scratch, part, first < begin ? begin : first, last < end ? last : end);
+  }
+};
+
+}  // namespace raydex::cuda

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of equal keys of two columns, found without an index. Each machine has its own way.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "raydex/column.hpp"
+#include "raydex/core/joins/key_cells.hpp"
+#include "raydex/join.hpp"
+#include "raydex/memory.hpp"
+#include "src/operations/joins/found_rows.hpp"
+
+namespace raydex {
+
+// What two columns are to each other.
+template <class RowId>
+struct equal_rows {
+  found_rows<RowId> rows;
+  std::uint64_t entries = 0;  // build rows that can match
+  bool confused = false;      // build rows of different keys have equal hashes; then there are none
+};
+
+// What is asked for, whatever the columns.
+struct equality {
+  std::uint64_t seed;                                  // of a hash
+  const core::composite_cells* hashed_from = nullptr;  // of the build side, if its keys are hashes
+  join_order order = join_order::probe_rows;
+};
+
+// `find_equal_rows`: nothing if an index would be faster, or if too many build rows have one key.
+// `Key` is as wide as the codes of both columns, and `RowId` can number their rows. Synchronises.
+// `drop_different` takes back what was found of other keys with the same hash, if keys are hashes.
+namespace cpu {
+template <class Key, class RowId>
+std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
+                                                 const column& probe, const equality& how);
+template <class RowId>
+void drop_different(const context& on, const core::composite_cells& probe,
+                    const core::composite_cells& build, found_rows<RowId>& found);
+}  // namespace cpu
+namespace cuda {
+template <class Key, class RowId>
+std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
+                                                 const column& probe, const equality& how);
+template <class RowId>
+void drop_different(const context& on, const core::composite_cells& probe,
+                    const core::composite_cells& build, found_rows<RowId>& found);
+}  // namespace cuda
+
+}  // namespace raydex

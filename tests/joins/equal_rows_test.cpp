@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins of two columns that a GPU makes without an index, by a table and by parts, whichever would
+// be chosen for columns of their sizes.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "src/machines/cuda/joins/equal_rows.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/tested_backend.hpp"
+
+namespace raydex::test {
+namespace {
+
+using row = std::uint32_t;
+using pairs = std::vector<std::pair<row, row>>;  // a probe row and a build row
+
+template <class Key>
+class equal_rows_test : public backend_test {
+ protected:
+  static constexpr Key factor = static_cast<Key>(0x9e37'79b9'7f4a'7c15);
+
+  // Keys with numbers below `keys`.
+  static std::vector<Key> keys_of(std::size_t size, std::uint64_t keys, std::mt19937_64& random) {
+    std::vector<Key> made(size);
+    for (Key& key : made)
+      key = static_cast<Key>(below(random, keys) * factor);
+    return made;
+  }
+  static std::vector<Key> different(std::size_t size, std::mt19937_64& random) {
+    std::vector<Key> made(size);
+    for (std::size_t i = 0; i < size; ++i)
+      made[i] = static_cast<Key>(i * factor);
+    std::ranges::shuffle(made, random);
+    return made;
+  }
+
+  // The rows that probes found, those of a probe in their order.
+  static pairs rows_of(const session& at, const found_rows<row>& found, std::size_t entries) {
+    const std::vector<row> begins = at.download(found.begins);
+    const std::vector<row> counts = at.download(found.counts);
+    const std::vector<row> probe_rows = at.download(found.probe_rows);
+    std::vector<row> list(found.list == nullptr ? 0 : entries);
+    at.copy_out(list.data(), found.list, list.size() * sizeof(row));
+    pairs rows;
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+      const row probe = probe_rows.empty() ? static_cast<row>(i) : probe_rows[i];
+      const row alone = begins[i] == static_cast<row>(-1) ? 0 : 1;
+      const row count = counts.empty() ? alone : counts[i];
+      for (row k = 0; k < count; ++k)
+        rows.emplace_back(probe, count == 1 ? begins[i] : list.at(begins[i] + k));
+    }
+    return rows;
+  }
+
+  // With `some_missing` every third build row and every fifth probe row lack their key.
+  static bool is_missing(bool some_missing, std::size_t i, std::size_t every) {
+    return some_missing && i % every == 0;
+  }
+  static std::vector<std::uint8_t> bits_of(std::size_t size, std::size_t every) {
+    std::vector<std::uint8_t> bits(size / 8 + 1);
+    for (std::size_t i = 0; i < size; ++i)
+      if (i % every != 0) bits[i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
+    return bits;
+  }
+
+  static pairs expected(const std::vector<Key>& build, const std::vector<Key>& probe,
+                        bool some_missing) {
+    std::map<Key, std::vector<row>> rows;
+    for (std::size_t i = 0; i < build.size(); ++i)
+      if (!is_missing(some_missing, i, 3)) rows[build[i]].push_back(static_cast<row>(i));
+    pairs all;
+    for (std::size_t i = 0; i < probe.size(); ++i) {
+      const auto at = rows.find(probe[i]);
+      if (at == rows.end() || is_missing(some_missing, i, 5)) continue;
+      for (const row found : at->second)
+        all.emplace_back(static_cast<row>(i), found);
+    }
+    return all;
+  }
+
+  void check(const std::vector<Key>& build, const std::vector<Key>& probe,
+             bool some_missing = false) const {
+    const session& at = this->at();
+    const auto build_there = at.upload(build);
+    const auto probe_there = at.upload(probe);
+    const auto build_bits = at.upload(bits_of(build.size(), 3));
+    const auto probe_bits = at.upload(bits_of(probe.size(), 5));
+    column builds(build_there);
+    column probes(probe_there);
+    if (some_missing) {
+      builds.validity = build_bits.data();
+      probes.validity = probe_bits.data();
+    }
+    const pairs wanted = expected(build, probe, some_missing);
+    const bool repeat = std::set<Key>(build.begin(), build.end()).size() != build.size();
+    const auto by_table = cuda::find_by_table<Key>(at, builds, probes, 7);
+    ASSERT_EQ(by_table.has_value(), !repeat);
+    if (by_table) {
+      ASSERT_EQ(rows_of(at, *by_table, build.size()), wanted);
+    }
+    for (const join_order order : {join_order::probe_rows, join_order::any}) {
+      const auto by_parts =
+          cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order});
+      ASSERT_TRUE(by_parts);
+      EXPECT_LE(by_parts->entries, build.size());
+      pairs rows = rows_of(at, by_parts->rows, by_parts->entries);
+      // Of a probe they are in their order in any case.
+      if (order == join_order::any) std::ranges::stable_sort(rows, {}, &std::pair<row, row>::first);
+      ASSERT_EQ(rows, wanted);
+    }
+  }
+};
+
+using key_types = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(equal_rows_test, key_types);
+
+TYPED_TEST(equal_rows_test, of_different_keys) {
+  auto random = generator();
+  for (const std::size_t builds : {1U, 2U, 1024U, 1025U, 5000U}) {
+    for (const std::size_t probes : {1U, 255U, 256U, 257U, 3000U}) {
+      this->check(this->different(builds, random), this->keys_of(probes, 2 * builds, random));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(equal_rows_test, of_missing_keys) {
+  auto random = generator();
+  this->check(this->different(3001, random), this->keys_of(2000, 4000, random), true);
+  this->check(this->different(3, random), this->different(1, random), true);
+}
+
+TYPED_TEST(equal_rows_test, of_keys_that_repeat) {
+  auto random = generator();
+  for (const std::uint64_t keys : {1U, 3U, 100U, 4000U})
+    this->check(this->keys_of(4097, keys, random),
+                this->keys_of(keys == 1 ? 20 : 500, keys + 3, random));
+}
+
+// Of more than 2^14 probes of a part several blocks look up some each.
+TYPED_TEST(equal_rows_test, of_a_key_that_most_probes_ask_for) {
+  auto random = generator();
+  std::vector<TypeParam> probes = this->keys_of(40'000, 3000, random);
+  std::fill(probes.begin() + 1000, probes.end() - 1000,
+            static_cast<TypeParam>(5 * TestFixture::factor));
+  this->check(this->different(3000, random), probes);
+  this->check(this->keys_of(3000, 2000, random), probes);
+}
+
+// Parts that have more build rows than most have are looked up again, with room for them; where a
+// block has no room, by none.
+TYPED_TEST(equal_rows_test, of_a_key_that_many_build_rows_have) {
+  auto random = generator();
+  const session& at = this->at();
+  std::vector<TypeParam> builds = this->different(6000, random);
+  std::fill_n(builds.begin() + 100, 3000, builds.front());
+  this->check(builds, this->keys_of(50, 6000, random));
+  const auto same = at.upload(std::vector<TypeParam>(20'000, 5));
+  const column all(same);
+  EXPECT_FALSE(cuda::find_by_parts<TypeParam>(at, all, all, {.seed = 1}));
+  EXPECT_FALSE(cuda::find_by_table<TypeParam>(at, all, all, 1));
+}
+
+}  // namespace
+}  // namespace raydex::test
