@@ -3,7 +3,7 @@
 """Times equality joins of the Python package beside those of other libraries, over the shapes that people meet.
 
     lab/peers/joins.py --device cpu     # Polars (both engines), DuckDB, pandas
-    lab/peers/joins.py --device cuda    # cuDF (pylibcudf)
+    lab/peers/joins.py --device cuda    # cuDF (pylibcudf), and raydex with order="any", too
 
 A shape is `BUILDxPROBE` rows, `2^20x2^20`, with what is particular to it behind a colon: `copies=16` of each build
 key, `hits=50` percent of the probes that have a match, `zipf` probes (coefficient 1), `heavy`: half of the probes ask
@@ -118,6 +118,11 @@ class Raydex:
 
     def rows(self, found, kind):
         return (None if kind in ("semi", "anti") else host(found.build)), host(found.probe)
+
+
+class RaydexAnyOrder(Raydex):
+    def call(self, kind):
+        return raydex.join(*self.sides, kind, order="any")
 
 
 class Polars:
@@ -237,7 +242,7 @@ class CuDF:
 PEERS = {
     "cpu": {"raydex": Raydex, "polars": Polars, "polars streaming": PolarsStreaming, "duckdb": DuckDB,
             "pandas": Pandas},
-    "cuda": {"raydex": Raydex, "cudf": CuDF},
+    "cuda": {"raydex": Raydex, "raydex any order": RaydexAnyOrder, "cudf": CuDF},
 }  # fmt: skip
 
 
