@@ -52,9 +52,9 @@ def number(text):
 
 
 class Shape:
-    """Two columns of the numbers of distinct keys, `build` and `probe`."""
+    """Two columns of the numbers of distinct keys, `build` and `probe`, made by NumPy or CuPy."""
 
-    def __init__(self, text):
+    def __init__(self, text, np):
         sizes, _, self.words = text.partition(":")
         self.build_rows, self.probe_rows = map(number, sizes.split("x"))
         words = dict(word.partition("=")[::2] for word in self.words.split(",") if word)
@@ -64,9 +64,10 @@ class Shape:
             raise ValueError(f"unknown words in shape {text}: {', '.join(words)}")
         random = np.random.default_rng(7)
         distinct = max(1, self.build_rows // copies)
-        self.build = random.permutation(np.arange(self.build_rows) % distinct)
+        np.random.seed(7)
+        self.build = np.random.permutation(np.arange(self.build_rows)) % distinct
         if zipf:
-            probe = (np.exp(random.random(self.probe_rows) * np.log(distinct + 1.0)) - 1).astype("int64")
+            probe = (np.exp(random.random(self.probe_rows) * np.log(np.float64(distinct + 1))) - 1).astype("int64")
             probe = np.minimum(probe, distinct - 1)
         else:
             # As many probes a pair, so that copies do not make more of them.
@@ -110,14 +111,14 @@ def columns(numbers, key):
 class Raydex:
     module = "raydex"
 
-    def __init__(self, build, probe, put):
-        self.sides = [tuple(put(column) for column in side.values()) for side in (build, probe)]
+    def __init__(self, build, probe):
+        self.sides = [tuple(side.values()) for side in (build, probe)]
 
     def call(self, kind):
         return raydex.join(*self.sides, kind)
 
     def rows(self, found, kind):
-        return (None if kind in ("semi", "anti") else host(found.build)), host(found.probe)
+        return (None if kind in ("semi", "anti") else found.build), found.probe
 
 
 class RaydexAnyOrder(Raydex):
@@ -129,7 +130,7 @@ class Polars:
     module = "polars"
     engine = "in-memory"
 
-    def __init__(self, build, probe, put):
+    def __init__(self, build, probe):
         import polars
 
         self.build, self.probe = (
@@ -156,7 +157,7 @@ class PolarsStreaming(Polars):
 class DuckDB:
     module = "duckdb"
 
-    def __init__(self, build, probe, put):
+    def __init__(self, build, probe):
         import duckdb
         import pyarrow
 
@@ -182,7 +183,7 @@ class DuckDB:
 class Pandas:
     module = "pandas"
 
-    def __init__(self, build, probe, put):
+    def __init__(self, build, probe):
         import pandas
 
         self.build, self.probe = (
@@ -210,7 +211,7 @@ class Pandas:
 class CuDF:
     module = "pylibcudf"
 
-    def __init__(self, build, probe, put):
+    def __init__(self, build, probe):
         import pylibcudf
         import rmm
 
@@ -219,7 +220,7 @@ class CuDF:
             rmm.mr.set_current_device_resource(pool)
         self.plc = pylibcudf
         self.sides = [
-            pylibcudf.Table([pylibcudf.Column.from_cuda_array_interface(put(column)) for column in side.values()])
+            pylibcudf.Table([pylibcudf.Column.from_cuda_array_interface(column) for column in side.values()])
             for side in (build, probe)
         ]
 
@@ -233,8 +234,8 @@ class CuDF:
 
         def of(column):
             memory = cupy.cuda.UnownedMemory(column.data().ptr, column.size() * 4, column)
-            rows = cupy.ndarray(column.size(), "int32", cupy.cuda.MemoryPointer(memory, 0)).get().astype("int64")
-            return np.where(rows < 0, -1, rows)  # of cuDF, a row without a match is the least number
+            rows = cupy.ndarray(column.size(), "int32", cupy.cuda.MemoryPointer(memory, 0)).astype("int64")
+            return cupy.where(rows < 0, -1, rows)  # of cuDF, a row without a match is the least number
 
         return (None, of(found)) if kind in ("semi", "anti") else (of(found[1]), of(found[0]))
 
@@ -246,8 +247,13 @@ PEERS = {
 }  # fmt: skip
 
 
-def host(x):
-    return x.get() if hasattr(x, "get") else np.asarray(x)
+def library(device):
+    """What makes columns there."""
+    if device == "cpu":
+        return np
+    import cupy
+
+    return cupy
 
 
 def summary(build, probe):
@@ -259,15 +265,11 @@ def summary(build, probe):
 
 
 def measure(device, shape, key, kind, names, repeats, limit_ms):
-    put, wait = (lambda column: column), (lambda: None)
-    if device == "cuda":
-        import cupy
-
-        put, wait = cupy.asarray, cupy.cuda.Device().synchronize
+    wait = library(device).cuda.Device().synchronize if device == "cuda" else (lambda: None)
     build, probe = columns(shape.build, key), columns(shape.probe, key)
     own = expected = None
     for name in names:
-        peer = PEERS[device][name](build, probe, put)
+        peer = PEERS[device][name](build, probe)
         times = []
         try:
             for turn in range(1 + repeats):
@@ -321,7 +323,7 @@ def main():
             else:
                 shapes[-1] += "," + word
     for text in shapes:
-        shape = Shape(text)
+        shape = Shape(text, library(arguments.device))
         for key in arguments.keys.split(","):
             for kind in arguments.kinds.split(","):
                 for row in measure(arguments.device, shape, key, kind, names, arguments.repeats, arguments.limit_ms):
