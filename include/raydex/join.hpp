@@ -310,7 +310,8 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& o
 /// the key, so that the build rows of a part and a table of them fit the second-level cache, on
 /// `cuda` a block's shared memory. On `cpu` what the probe rows of a part found is put back in their
 /// order, and build rows that none of few probe rows asks for are left out first. On `cuda` up to
-/// 2^21 build rows whose keys differ lie in one hash table instead, and an index is built for far
+/// 2^21 build rows whose keys differ, or twice as many of semi and anti joins that are not of hashed
+/// keys, lie in one hash table instead, and an index is built for far
 /// more probe rows than build rows, where one key has more than 2^14 build rows, if memory is short,
 /// and of more than 2^23 probe rows unless `join_order::any` is asked for or there are more build
 /// rows: their order takes longer than all else. With a structure an index is built. *Cost* of the

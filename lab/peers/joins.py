@@ -3,7 +3,7 @@
 """Times equality joins of the Python package beside those of other libraries, over the shapes that people meet.
 
     lab/peers/joins.py --device cpu     # Polars (both engines), DuckDB, pandas
-    lab/peers/joins.py --device cuda    # cuDF (pylibcudf), and raydex with order="any", too
+    lab/peers/joins.py --device cuda    # cuDF (pylibcudf), and raydex with maintain_order=False, too
 
 A shape is `BUILDxPROBE` rows, `2^20x2^20`, with what is particular to it behind a colon: `copies=16` of each build
 key, `hits=50` percent of the probes that have a match, `zipf` probes (coefficient 1), `heavy`: half of the probes ask
@@ -123,7 +123,7 @@ class Raydex:
 
 class RaydexAnyOrder(Raydex):
     def call(self, kind):
-        return raydex.join(*self.sides, kind, order="any")
+        return raydex.join(*self.sides, kind, maintain_order=False)
 
 
 class Polars:
@@ -293,8 +293,8 @@ def measure(device, shape, key, kind, names, repeats, limit_ms):
         yield {
             "device": device, "key": key, "build_rows": shape.build_rows, "probe_rows": shape.probe_rows,
             "shape": shape.words or "unique", "kind": kind, "rows": answer[0], "peer": name,
-            "version": sys.modules[peer.module].__version__, "median_ms": f"{statistics.median(times):.4g}",
-            "least_ms": f"{min(times):.4g}", "most_ms": f"{max(times):.4g}",
+            "version": getattr(sys.modules[peer.module], "__version__", ""),
+            "median_ms": f"{statistics.median(times):.4g}", "least_ms": f"{min(times):.4g}", "most_ms": f"{max(times):.4g}",
             "ratio": f"{statistics.median(times) / own:.3g}",
         }  # fmt: skip
 

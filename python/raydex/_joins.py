@@ -32,10 +32,9 @@ from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts, plain_key
 from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit
-from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowOrder, RowType, StreamLike, StructureName, Unpack
+from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowType, StreamLike, StructureName, Unpack
 
 _KINDS = get_args(How)
-_ORDERS = get_args(RowOrder)
 _HASH_TABLES = ("hash_open", "hash_bucket")
 OF_BUILD_ROWS = ("right", "full", "outer")  # which give build rows without a match
 
@@ -272,19 +271,19 @@ def check_kind(how: str) -> None:
 @overload
 def join(
     build: KeyColumns, probe: KeyColumns, how: How = ..., *, structure: StructureName = ...,
-    missing_equal: bool = ..., seed: int | None = ..., order: RowOrder = ..., lazy: Literal[False] = ...,
+    missing_equal: bool = ..., seed: int | None = ..., maintain_order: bool = ..., lazy: Literal[False] = ...,
     dtype: RowType = ..., device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
 ) -> JoinRows: ...
 @overload
 def join(
     build: KeyColumns, probe: KeyColumns, how: How = ..., *, structure: StructureName = ...,
-    missing_equal: bool = ..., seed: int | None = ..., order: RowOrder = ..., lazy: Literal[True], dtype: RowType = ...,
-    device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
+    missing_equal: bool = ..., seed: int | None = ..., maintain_order: bool = ..., lazy: Literal[True],
+    dtype: RowType = ..., device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
 ) -> Joined: ...
 @overload
 def join(
     build: KeyColumns, probe: KeyColumns, how: How = ..., *, structure: StructureName = ...,
-    missing_equal: bool = ..., seed: int | None = ..., order: RowOrder = ..., lazy: bool, dtype: RowType = ...,
+    missing_equal: bool = ..., seed: int | None = ..., maintain_order: bool = ..., lazy: bool, dtype: RowType = ...,
     device: DeviceLike = ..., stream: StreamLike = ..., **options: Unpack[JoinOptions],
 ) -> JoinRows | Joined: ...  # fmt: skip
 def join(
@@ -295,7 +294,7 @@ def join(
     structure: StructureName = "auto",
     missing_equal: bool = False,
     seed: int | None = None,
-    order: RowOrder = "probe",
+    maintain_order: bool = True,
     lazy: bool = False,
     dtype: RowType = "int64",
     device: DeviceLike = None,
@@ -327,9 +326,9 @@ def join(
     seed
         Of the hash of keys that are hashed, as texts and long keys are, and of a hash table: a number of 32 bits
         that gives the same one each time. By default each join draws its own. Answers do not depend on it.
-    order
-        Of the rows: `probe`, that of the probe rows, or `any`, which of large tables on a GPU takes less time. A
-        join with an `Index` has the order of the probe rows in any case.
+    maintain_order
+        Whether rows are in the order of the probe rows. If not, large tables on a GPU take less time. A join with an
+        `Index` has that order in any case.
     lazy
         Whether rows are written when they are asked for, see `Joined`.
     dtype
@@ -356,13 +355,14 @@ def join(
     and one lookup a probe row. Then a write a row of the result. Waits for the stream: sizes are known when it returns.
     """
     check_kind(how)
-    if order not in _ORDERS:
-        raise InvalidArgument(f"order: {order!r} is neither probe nor any")
     missing_equal, lazy, row_type = flag("missing_equal", missing_equal), flag("lazy", lazy), row_dtype(dtype)
+    any_order = not flag("maintain_order", maintain_order)
     if isinstance(build, Index):
         _check_words_for(build, structure, missing_equal, seed, device, options)
         return _join_index(build, probe, how, stream, row_type, lazy)
-    found = match_columns(build, probe, how, structure, missing_equal, seed, device, stream, options, row_type, order)
+    found = match_columns(
+        build, probe, how, structure, missing_equal, seed, device, stream, options, row_type, any_order
+    )
     return rows_of(found, lazy)
 
 
@@ -377,7 +377,7 @@ def match_columns(
     stream: Any,
     options: Mapping[str, object],
     dtype: str = "int64",
-    order: str = "probe",
+    any_order: bool = False,
 ) -> Joined:
     """A join whose rows are yet to be written."""
     texts = option_texts(options, structure, join)
@@ -389,7 +389,7 @@ def match_columns(
     build_key, probe_key = both_keys(built, probed, call.stream, missing_equal)
     found = call.device.run(
         _raydex.match_tables, call.device.backend, *call.context, natives(build_key), structure, texts, missing_equal,
-        seed, natives(probe_key), how, order == "any",
+        seed, natives(probe_key), how, any_order,
     )  # fmt: skip
     return Joined(found, call, how, dtype, build_key[0].size, build_key)
 

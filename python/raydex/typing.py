@@ -27,8 +27,6 @@ How = Literal["inner", "left", "right", "full", "outer", "semi", "anti"]
 """Kinds of a join."""
 OrderedHow = Literal["inner", "left", "semi", "anti"]
 """Kinds of a join that gives no build rows without a match: of nearest intervals, and by order over shards."""
-RowOrder = Literal["probe", "any"]
-"""In which order the rows of a join are."""
 Closed = Literal["both", "left", "right", "neither"]
 """Which ends belong to an interval or a window."""
 Comparison = Literal["<", "<=", ">", ">=", "less", "less_equal", "greater", "greater_equal"]

@@ -100,11 +100,21 @@ class equal_rows_test : public backend_test {
     }
     const pairs wanted = expected(build, probe, some_missing);
     const bool repeat = std::set<Key>(build.begin(), build.end()).size() != build.size();
-    const auto by_table = cuda::find_by_table<Key>(at, builds, probes, 7);
+    const auto by_table = cuda::find_by_table<Key>(at, builds, probes, {.seed = 7});
     ASSERT_EQ(by_table.has_value(), !repeat);
     if (by_table) {
       ASSERT_EQ(rows_of(at, *by_table, build.size()), wanted);
     }
+    const auto any_row = cuda::find_by_table<Key>(at, builds, probes, {.seed = 7, .any_row = true});
+    ASSERT_TRUE(any_row);
+    std::set<row> with_match;
+    for (const auto& [probe_row, build_row] : wanted)
+      with_match.insert(probe_row);
+    for (const auto& [probe_row, build_row] : rows_of(at, *any_row, build.size())) {
+      ASSERT_TRUE(std::ranges::binary_search(wanted, std::pair(probe_row, build_row)));
+      ASSERT_EQ(with_match.erase(probe_row), 1);
+    }
+    EXPECT_TRUE(with_match.empty());
     for (const join_order order : {join_order::probe_rows, join_order::any}) {
       const auto by_parts =
           cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order});
@@ -165,7 +175,7 @@ TYPED_TEST(equal_rows_test, of_a_key_that_many_build_rows_have) {
   const auto same = at.upload(std::vector<TypeParam>(20'000, 5));
   const column all(same);
   EXPECT_FALSE(cuda::find_by_parts<TypeParam>(at, all, all, {.seed = 1}));
-  EXPECT_FALSE(cuda::find_by_table<TypeParam>(at, all, all, 1));
+  EXPECT_FALSE(cuda::find_by_table<TypeParam>(at, all, all, {.seed = 1}));
 }
 
 }  // namespace

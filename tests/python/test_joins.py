@@ -478,15 +478,15 @@ def test_as_of_keys_in_lists():
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
 def test_in_any_order(how, random):
     build, probe = random.integers(0, 40, 60), random.integers(0, 50, 80)
-    found = raydex.join(build, probe, how, order="any")
-    expected = raydex.join(build, probe, how, order="probe")
+    found = raydex.join(build, probe, how, maintain_order=False)
+    expected = raydex.join(build, probe, how, maintain_order=True)
 
     def rows(one):
         builds = np.zeros(len(one.probe)) if one.build is None else one.build
         return sorted(zip(one.probe.tolist(), builds.tolist()))
 
     assert rows(found) == rows(expected) == rows(raydex.join(build, probe, how))
-    lazy = raydex.join(build, probe, how, order="any", lazy=True)
+    lazy = raydex.join(build, probe, how, maintain_order=False, lazy=True)
     np.testing.assert_array_equal(lazy.counts(), raydex.join(build, probe, how, lazy=True).counts())
-    with pytest.raises(raydex.InvalidArgument, match="order: 'build' is neither probe nor any"):
-        raydex.join(build, probe, how, order="build")
+    with pytest.raises(raydex.InvalidType, match="maintain_order: 'left' is neither True nor False"):
+        raydex.join(build, probe, how, maintain_order="left")

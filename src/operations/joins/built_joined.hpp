@@ -28,7 +28,7 @@ class row_tiles {
     if (ends_.size() == 0) return;
     Executor::for_each_in_blocks(on, core::count_tile_rows<Located>{found, ends_.data()},
                                  ends_.size());
-    Executor::inclusive_sum(on, ends_.data(), ends_.size());
+    if (ends_.size() > 1) Executor::inclusive_sum(on, ends_.data(), ends_.size());
     rows_ = Executor::read(on, ends_.data() + ends_.size() - 1);
   }
 

@@ -20,14 +20,15 @@ namespace raydex {
 template <class RowId, executor Executor>
 class equal_keys {
  public:
-  equal_keys(const context& on, const key_parts& build, const key_parts& probe,
+  equal_keys(const context& on, const key_parts& build, const key_parts& probe, join_kind kind,
              const join_options& options)
       : on_(on),
         build_(composite_of(build, options.missing_equal)),
         probe_(composite_of(probe, options.missing_equal)),
         build_size_(size_of(build)),
         probe_size_(size_of(probe)),
-        how_{options.seed ? *options.seed : random_seed(), nullptr, options.order} {
+        how_{options.seed ? *options.seed : random_seed(), nullptr, options.order,
+             kind == join_kind::semi || kind == join_kind::anti} {
     switch (comparison_of(build_)) {
       case key_comparison::column:
         find(std::get<column>(build.front()), std::get<column>(probe.front()));
@@ -88,7 +89,7 @@ std::unique_ptr<joined> joined_once(backend where, const context& on, const key_
   return with_row_id(row_ids_of(rows), [&](auto zero) -> std::unique_ptr<joined> {
     using row_id = decltype(zero);
     std::optional<equal_rows<row_id>> found =
-        equal_keys<row_id, Executor>(on, build, probe, options).take();
+        equal_keys<row_id, Executor>(on, build, probe, kind, options).take();
     if (!found) return nullptr;
     index_info of_build{};
     of_build.where = where;

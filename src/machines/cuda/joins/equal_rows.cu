@@ -33,8 +33,9 @@ void fill_with_ones(const context& on, buffer<T>& numbers) {
 
 // Whether lookups in a table that stays in the L2 do.
 template <class Key>
-bool table_pays(std::uint64_t build, std::uint64_t probe) {
+bool table_pays(std::uint64_t build, std::uint64_t probe, const equality& how) {
   constexpr std::uint64_t in_l2 = std::uint64_t{1} << 21;
+  if (how.any_row && how.hashed_from == nullptr) return build <= 2 * in_l2;
   // Of wide keys a lookup reads the column, too, so that less of the table stays.
   return build <= (sizeof(Key) == 4 || probe <= 4 * build ? in_l2 : in_l2 / 2);
 }
@@ -198,18 +199,21 @@ class part_join {
 
 template <class Key>
 std::optional<found_rows<std::uint32_t>> find_by_table(const context& on, const column& build,
-                                                       const column& probe, std::uint64_t seed) {
+                                                       const column& probe, const equality& how) {
+  const bool may_repeat = how.any_row && how.hashed_from == nullptr;
   constexpr std::uint64_t tried = std::uint64_t{1} << 18;  // rows that tell of keys that repeat
   const std::uint64_t count = 2 * build.size;
   buffer<std::uint64_t> slots(on, count + 1);  // and whether keys repeat
   fill_with_ones(on, slots);
   std::uint64_t* const repeat = slots.data() + count;
-  const row_table<Key> table{
-      {cells_of(build)}, core::hash_by<Key>(seed), slots.data(), static_cast<std::uint32_t>(count)};
+  const row_table<Key> table{{cells_of(build)},
+                             core::hash_by<Key>(how.seed),
+                             slots.data(),
+                             static_cast<std::uint32_t>(count)};
   const auto put = [&](std::uint64_t first, std::uint64_t last) {
     executor::for_each(on, put_rows<Key>{table, first, repeat}, last - first);
   };
-  const std::uint64_t first = build.size > 4 * tried ? tried : build.size;
+  const std::uint64_t first = build.size > 4 * tried && !may_repeat ? tried : build.size;
   put(0, first);
   if (first != build.size) {
     if (executor::read(on, repeat) == 0) return std::nullopt;
@@ -218,7 +222,7 @@ std::optional<found_rows<std::uint32_t>> find_by_table(const context& on, const 
   found_rows<std::uint32_t> found;
   found.begins = {on, probe.size};
   executor::for_each(on, find_rows<Key>{table, {cells_of(probe)}, found.begins.data()}, probe.size);
-  if (executor::read(on, repeat) == 0) return std::nullopt;
+  if (!may_repeat && executor::read(on, repeat) == 0) return std::nullopt;
   return found;
 }
 
@@ -233,11 +237,11 @@ std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on, const 
 template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint32_t>(const context&,
                                                                                const column&,
                                                                                const column&,
-                                                                               std::uint64_t);
+                                                                               const equality&);
 template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint64_t>(const context&,
                                                                                const column&,
                                                                                const column&,
-                                                                               std::uint64_t);
+                                                                               const equality&);
 template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint32_t>(const context&,
                                                                                const column&,
                                                                                const column&,
@@ -254,8 +258,8 @@ std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column
     if (build.size == 0 || probe.size == 0 || probe.size >= not_found<std::uint32_t>)
       return std::nullopt;
     try {
-      if (table_pays<Key>(build.size, probe.size)) {
-        auto found = find_by_table<Key>(on, build, probe, how.seed);
+      if (table_pays<Key>(build.size, probe.size, how)) {
+        auto found = find_by_table<Key>(on, build, probe, how);
         if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
       }
       if (!parts_pay<Key>(build.size, probe.size, how.order)) return std::nullopt;

@@ -11,12 +11,13 @@
 
 namespace raydex::cuda {
 
-// By a table of the build rows, in the order of the probe rows; nothing if two have equal keys.
+// By a table of the build rows, in the order of the probe rows; nothing if two have equal keys,
+// unless any one row of a key suffices and keys are no hashes.
 template <class Key>
 RAYDEX_INTERNAL std::optional<found_rows<std::uint32_t>> find_by_table(const context& on,
                                                                        const column& build,
                                                                        const column& probe,
-                                                                       std::uint64_t seed);
+                                                                       const equality& how);
 
 // By parts of both sides; nothing if one has too many build rows.
 template <class Key>
