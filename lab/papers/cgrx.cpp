@@ -6,8 +6,15 @@ namespace raydex::bench::papers {
 namespace {
 
 const std::string paper = "cgrx mapping=bits order=batch";
+// cgRX as figures 10 to 15 have it: table 1 decides for packed entries and binary searches.
+const std::string paper_in_buckets = paper + " scene=optimised search=binary parts=1 compact=on";
+const std::string paper_packed = paper_in_buckets + " layout=packed";
+const texts all_buckets{"bucket=2,4,8,16,32,64,256,1024,4096,16384,65536"};
+const texts few_buckets{"bucket=4,16,64,256"};
 const texts uniformities{"0", "50", "100"};
-const texts rays{"cgrx bucket=4,16,64,256", paper_rx};
+// RX as its paper has it, with primitives in the order of rows, and ours.
+const texts rx_methods{paper_rx, described_rx, "rx"};
+const texts rays = joined(each({paper_packed, "cgrx"}, few_buckets), rx_methods);
 const texts methods = joined(rays, baselines);
 
 }  // namespace
@@ -35,7 +42,7 @@ std::vector<experiment> cgrx() {
                    {.probes = {"2^24"}, .key_bits = {"64"}}}}},
       {.name = "cgrx/10",
        .title = "bucket sizes: build, bytes and points",
-       .trials = {{{"cgrx bucket=2,4,8,16,32,64,256,1024,4096,16384,65536"},
+       .trials = {{joined(each({paper_packed, "cgrx"}, all_buckets), rx_methods),
                    {.key_bits = {"64"}, .uniformity = uniformities}}}},
       {.name = "cgrx/11",
        .title = "bytes, points, and points per byte",
@@ -57,8 +64,11 @@ std::vector<experiment> cgrx() {
        .trials = {{methods, {.zipf = {"0", "0.25", "0.5", "1", "1.5", "2", "5"}}}}},
       {.name = "cgrx/15",
        .title = "waves of insertions and deletions: edited or built anew",
-       .note = "edits that are merged into the column, and the paper's lists of nodes",
-       .trials = {{{"cgrx node=off,32"}, {.key_bits = {"64"}, .waves = {"8"}}}}},
+       .note =
+           "edits that are merged into the column, and the paper's lists of nodes, whose keys and "
+           "row ids lie apart",
+       .trials = {{{paper_packed + " node=off", paper_in_buckets + " node=32", "cgrx node=off,32"},
+                   {.key_bits = {"64"}, .waves = {"8"}}}}},
   };
 }
 
