@@ -107,6 +107,26 @@ TEST(experiments, buckets_are_searched_in_both_ways_and_all_layouts) {
   EXPECT_EQ(found.size(), 2U * 3U);
 }
 
+TEST(experiments, buckets_of_the_paper_are_beside_ours) {
+  for (const char* figure : {"10", "11", "12", "13", "14", "15"}) {
+    SCOPED_TRACE(figure);
+    std::set<std::string> mappings;
+    for (const auto& entry : plan<lookup_family>(find_experiments({"cgrx/" + std::string(figure)})))
+      for (const auto& one : entry.tasks) {
+        if (one.who.structure != "cgrx") continue;
+        const option_map& asked = one.who.options;
+        const auto mapping = asked.find("mapping");
+        mappings.insert(mapping == asked.end() ? "" : mapping->second);
+        if (mapping == asked.end()) continue;
+        EXPECT_EQ(asked.at("scene"), "optimised");
+        EXPECT_EQ(asked.at("search"), "binary");
+        EXPECT_EQ(asked.at("compact"), "on");
+        EXPECT_EQ(asked.at("parts"), "1");
+      }
+    EXPECT_EQ(mappings, (std::set<std::string>{"", "bits"}));
+  }
+}
+
 TEST(experiments, structures_are_known) {
   std::set<std::string> known;
   for (const capability& able : capabilities())
