@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of equal keys by parts, of few rows in many parts: what larger tables have at their edges.
-#include "src/machines/cpu/joins/equal_rows.hpp"
+#include "src/machines/cpu/joins/divided_join.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ side<Key> make(std::size_t size, std::uint64_t keys, bool heavy, bool missing,
 }
 
 template <class Types>
-class equal_rows_of : public testing::Test {
+class divided_join_of : public testing::Test {
  protected:
   using key = typename Types::first_type;
   using row_id = typename Types::second_type;
@@ -59,8 +59,8 @@ class equal_rows_of : public testing::Test {
       rows[build.keys[i]].push_back(i);
       ++entries;
     }
-    equal_rows<key, row_id> tested(on_, build.view(), probe.view(), core::hash_by<key>(random_()),
-                                   nullptr, bits);
+    divided_join<key, row_id> tested(on_, build.view(), probe.view(), core::hash_by<key>(random_()),
+                                     nullptr, bits);
     EXPECT_FALSE(tested.confused());
     // Where probes are few, build rows that none of them may match are left out.
     const bool all_pass = probe.keys.size() > build.keys.size() / 4;
@@ -93,9 +93,9 @@ class equal_rows_of : public testing::Test {
 using types =
     testing::Types<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint64_t, std::uint32_t>,
                    std::pair<std::uint64_t, std::uint64_t>>;
-TYPED_TEST_SUITE(equal_rows_of, types);
+TYPED_TEST_SUITE(divided_join_of, types);
 
-TYPED_TEST(equal_rows_of, are_found_in_any_parts) {
+TYPED_TEST(divided_join_of, keys_in_any_parts) {
   using cell = typename TestFixture::key;
   for (const unsigned bits : {0U, 1U, 5U, 11U}) {
     for (const std::size_t builds : {0U, 1U, 2U, 700U, 3000U}) {
@@ -114,7 +114,7 @@ TYPED_TEST(equal_rows_of, are_found_in_any_parts) {
 }
 
 // Each part has more rows than it was expected to, and more probes than one thread looks up.
-TYPED_TEST(equal_rows_of, are_found_in_heavy_parts) {
+TYPED_TEST(divided_join_of, keys_in_heavy_parts) {
   using cell = typename TestFixture::key;
   this->check(make<cell>(20'000, 10'000, true, false, this->random_),
               make<cell>(3, 5, false, true, this->random_), 4);
@@ -153,8 +153,8 @@ TEST(equal_hashes, are_noticed) {
   const core::hash_function<std::uint64_t> mix;
   for (const unsigned bits : {0U, 3U}) {
     const auto confused = [&](const std::vector<std::uint64_t>& hashes) {
-      return equal_rows<std::uint64_t, std::uint32_t>(on, column(hashes), column(hashes), mix,
-                                                      &keys, bits)
+      return divided_join<std::uint64_t, std::uint32_t>(on, column(hashes), column(hashes), mix,
+                                                        &keys, bits)
           .confused();
     };
     EXPECT_FALSE(confused({5, 8, 5}));
@@ -171,8 +171,8 @@ TEST(key_filter, is_made_where_probes_are_few) {
   std::vector<std::uint32_t> build(20'000);
   std::iota(build.begin(), build.end(), 0);
   const auto entries = [&](const std::vector<std::uint32_t>& probe) {
-    return equal_rows<std::uint32_t, std::uint32_t>(on, column(build), column(probe), {}, nullptr,
-                                                    2)
+    return divided_join<std::uint32_t, std::uint32_t>(on, column(build), column(probe), {}, nullptr,
+                                                      2)
         .entries();
   };
   const std::vector<std::uint32_t> many(build.begin(), build.begin() + 5001);
