@@ -36,8 +36,8 @@ struct found_rows {
   const void* list = nullptr;
 
   core::located_probes<RowId> view(join_kind kind) const {
-    return {begins.data(), counts.data(), static_cast<const RowId*>(list), begins.size(),
-            joining_of(kind), probe_rows.data()};
+    return {begins.data(), counts.data(),    static_cast<const RowId*>(list),
+            begins.size(), joining_of(kind), probe_rows.data()};
   }
 };
 

@@ -85,8 +85,8 @@ class divided_join {
   // `hashed`: the columns of the build side, if its keys are hashes of these. `bits`: what divides
   // it into parts, of 0 to 31.
   divided_join(const context& on, const column& build, const column& probe,
-             const core::hash_function<Key>& mix, const core::composite_cells* hashed,
-             unsigned bits)
+               const core::hash_function<Key>& mix, const core::composite_cells* hashed,
+               unsigned bits)
       : on_(on),
         build_size_(build.size),
         probe_(probe, mix),
