@@ -65,7 +65,7 @@ class AsofIndex(Held):
     ) -> None:  # fmt: skip
         missing_equal = flag("missing_equal", missing_equal)
         source = look("times", times)
-        call = Call(source, device, stream)
+        call = Call(source.library, device, stream)
         column = refuse_strings(column_of(source, call.stream))
         names, sources = (None, []) if by is None else key_columns("by", by)
         same_device(source, *sources)
@@ -178,7 +178,7 @@ class AsofIndex(Held):
         self._check_open()
         source = look("probe", probe)
         self._check_device(source.argument, source.library)
-        call = Call(source, str(self._device), stream)
+        call = Call(source.library, str(self._device), stream)
         role = role_of(source, self._key, asked.role, call.stream)
         times = column_of(source, call.stream, self._key, role=role)
         # What is no key would be missing, and equal to what is missing.

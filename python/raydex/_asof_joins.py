@@ -143,7 +143,7 @@ def join_asof(
     missing_equal = flag("missing_equal", missing_equal)
     times, probe_times = look("build", build), look("probe", probe)
     same_device(times, probe_times)
-    call = Call(times, device, stream)
+    call = Call(times.library, device, stream)
     pair = in_one_order([times, probe_times], call.stream, None if asked.has_distance else [asked.role])
     asked.take(pair.role)
     build_time, probe_time = pair.columns

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from raydex import _raydex
 from raydex._array_libraries import ArrayLibrary
-from raydex._columns import Source
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._exports import pairs_to_arrow, pairs_to_frame, rows_on_host, take
@@ -93,10 +91,10 @@ class JoinRows(TwoArrays):
 class Call:
     """Where a join runs, and on which stream."""
 
-    def __init__(self, source: Source, device: Any, stream: Any, structure: str = "auto") -> None:
-        self.library: ArrayLibrary = source.library
-        self.device: Device = source.library.device_for(device, structure)
-        self.stream, self.kept = source.library.stream_for(stream)
+    def __init__(self, library: ArrayLibrary, device: Any, stream: Any, structure: str = "auto") -> None:
+        self.library = library
+        self.device: Device = library.device_for(device, structure)
+        self.stream, self.kept = library.stream_for(stream)
 
     @property
     def context(self) -> tuple[Any, int]:
@@ -181,20 +179,20 @@ class Joined(Held):
             raise InvalidArgument(f"dtype: {dtype} has no row {self._rows - 1}; give 'int64'")
         return bits
 
-    @contextmanager
-    def _asked(self) -> Iterator[Any]:
-        """What is asked, within it: nobody edits the index meanwhile."""
-        native, index = self._native, self._over
+    def _ask(self, question: str, *arguments: Any) -> None:
+        """Calls what the native join has by a name; nobody edits the index meanwhile."""
+        native, index, call = self._native, self._over, self._call
         if native is None:
             self._check_open()
-        lock: AbstractContextManager[Any] = nullcontext() if index is None else index._changes
-        with lock:
-            if index is not None:
-                index._check_open()
-                if index._edits != self._edits:
-                    raise InvalidArgument("join: its index was edited since; join again")
-                index._streams[self._call.stream] = self._call.kept
-            yield native
+        if index is None:
+            call.device.run(getattr(native, question), *call.context, *arguments)
+            return
+        with index._changes:
+            index._check_open()
+            if index._edits != self._edits:
+                raise InvalidArgument("join: its index was edited since; join again")
+            index._streams[call.stream] = call.kept
+            call.device.run(getattr(native, question), *call.context, *arguments)
 
     def counts(self) -> Any:
         """How many rows of the join each probe row has, which build rows without a match are none of; int64.
@@ -202,8 +200,7 @@ class Joined(Held):
         Cost: a read and a write a probe row."""
         call = self._call
         out = call.library.empty(self.probes, "int64", call.stream)
-        with self._asked() as native:
-            call.device.run(native.counts, *call.context, call.library.address(out), self.probes)
+        self._ask("counts", call.library.address(out), self.probes)
         return out
 
     def rows(self, first: int = 0, size: int | None = None, dtype: Any = None) -> JoinRows:
@@ -231,10 +228,9 @@ class Joined(Held):
     def _write(self, first: int, bits: int, probe: Any, build: Any) -> None:
         """Writes the rows from number `first` on into arrays of so many bits, as many as they have cells. `build`:
         None for semi and anti joins."""
-        call = self._call
-        at = 0 if build is None else call.library.address(build)
-        with self._asked() as native:
-            call.device.run(native.rows, *call.context, first, bits, call.library.address(probe), at, len(probe))
+        library = self._call.library
+        at = 0 if build is None else library.address(build)
+        self._ask("rows", first, bits, library.address(probe), at, len(probe))
 
     def chunks(self, rows: int, dtype: Any = None) -> Iterator[JoinRows]:
         """All rows, `rows` of them at a time, in their order; the last chunk has what is left.

@@ -31,6 +31,7 @@ from raydex._frames import check_one_table
 from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts, plain_key
+from raydex._plain import OWN, plain_columns
 from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit
 from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowType, StreamLike, StructureName, Unpack
 
@@ -384,14 +385,20 @@ def match_columns(
     seed = check_seed(seed)
     if seed is not None and structure in _HASH_TABLES:
         texts["seed"] = str(seed)
-    built, probed = pair_columns(build, probe)
-    call = Call(built[0], device, stream, structure)
-    build_key, probe_key = both_keys(built, probed, call.stream, missing_equal)
+    plain = plain_columns(build, probe, stream, OWN)
+    if plain is not None:
+        library, _, (native, rows, _, _), (points, *_) = plain
+        call, build_key, probe_key, kept = Call(library, device, stream, structure), [native], [points], build
+    else:
+        built, probed = pair_columns(build, probe)
+        call = Call(built[0].library, device, stream, structure)
+        kept, probes = both_keys(built, probed, call.stream, missing_equal)
+        build_key, probe_key, rows = natives(kept), natives(probes), kept[0].size
     found = call.device.run(
-        _raydex.match_tables, call.device.backend, *call.context, natives(build_key), structure, texts, missing_equal,
-        seed, natives(probe_key), how, any_order,
+        _raydex.match_tables, call.device.backend, *call.context, build_key, structure, texts, missing_equal, seed,
+        probe_key, how, any_order,
     )  # fmt: skip
-    return Joined(found, call, how, dtype, build_key[0].size, build_key)
+    return Joined(found, call, how, dtype, rows, kept)
 
 
 def check_seed(seed: object) -> int | None:
@@ -434,7 +441,7 @@ def _join_index(index: Index, probe: Any, how: str, stream: Any, dtype: str, laz
     source = look("probe", probe)
     index._check_open()
     index._check_device(source.argument, source.library)
-    call = Call(source, str(index._device), stream)
+    call = Call(source.library, str(index._device), stream)
     key = column_of(source, call.stream, index._key)
     with index._changes:
         index._check_open()

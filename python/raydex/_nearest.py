@@ -83,7 +83,7 @@ def _intervals(
     """The ends of both sides in one type, and the columns of their keys."""
     sources = [*pair_of("build", build, ("lower", "upper")), *pair_of("probe", probe, ("lower", "upper"))]
     same_device(*sources)
-    call = Call(sources[0], device, stream)
+    call = Call(sources[0].library, device, stream)
     ends = in_one_order(sources, call.stream)
     if ends.order is not None:
         raise InvalidType("build: times of several units, and 64 bits do not hold all of them in one; convert them")

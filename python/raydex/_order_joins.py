@@ -176,7 +176,7 @@ def join_range(
     if probe_upper is not None:
         sources.append(look("probe_upper", probe_upper))
     same_device(*sources)
-    call = Call(sources[0], device, stream, structure)
+    call = Call(sources[0].library, device, stream, structure)
     context, run = call.context, call.device.run
     word = ""
     if compare is not None:
@@ -217,7 +217,7 @@ def _join_ends(
 ) -> JoinRows | Joined:  # fmt: skip
     """Intervals with intervals or, of one column of the probe side, with points."""
     same_device(*built, *probed)
-    call = Call(built[0], device, stream)
+    call = Call(built[0].library, device, stream)
     context, run = call.context, call.device.run
     columns = in_one_order([*built, *probed], call.stream).columns
     ends, probes = columns[:2], columns[2:]
@@ -429,7 +429,7 @@ def join_where(
         check_comparison(one)
     built, probed = pair_of("build", build, ("a", "b")), pair_of("probe", probe, ("x", "y"))
     same_device(*built, *probed)
-    call = Call(built[0], device, stream)
+    call = Call(built[0].library, device, stream)
     context, run = call.context, call.device.run
     pairs = [compared(one, other, word, call.stream) for one, other, word in zip(built, probed, compare)]
     build_key, probe_key = by_columns(built[0], build_by, probe_by, call.stream)

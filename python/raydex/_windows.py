@@ -120,7 +120,7 @@ def join_window(
     build_by, probe_by = keys_of(by, build_by, probe_by)
     times, probe_times = look("build", build), look("probe", probe)
     same_device(times, probe_times)
-    call = Call(times, device, stream)
+    call = Call(times.library, device, stream)
     cells = None if values is None else _values(values, times, names, call.stream)
     if cells is None and names != ["count"] * len(names):
         raise InvalidArgument("values: none are given; without them there is only count")
