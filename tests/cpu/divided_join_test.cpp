@@ -59,8 +59,8 @@ class divided_join_of : public testing::Test {
       rows[build.keys[i]].push_back(i);
       ++entries;
     }
-    divided_join<key, row_id> tested(on_, build.view(), probe.view(), core::hash_by<key>(random_()),
-                                     nullptr, bits);
+    const core::hash_function<key> mix = core::hash_by<key>(random_());
+    divided_join<key, row_id> tested(on_, build.view(), probe.view(), mix, nullptr, false, bits);
     EXPECT_FALSE(tested.confused());
     // Where probes are few, build rows that none of them may match are left out.
     const bool all_pass = probe.keys.size() > build.keys.size() / 4;
@@ -82,6 +82,21 @@ class divided_join_of : public testing::Test {
       for (std::uint64_t k = 0; k < view.matches(i); ++k)
         got.push_back(view.build_row(i, k));
       ASSERT_EQ(got, expected) << "probe row " << i;
+    }
+    check_membership(build, probe, mix, bits, found);
+  }
+
+  // The same probes have a match if nobody asks for the rows, which are not listed then.
+  void check_membership(const side<key>& build, const side<key>& probe,
+                        const core::hash_function<key>& mix, unsigned bits,
+                        const found_rows<row_id>& expected) {
+    divided_join<key, row_id> tested(on_, build.view(), probe.view(), mix, nullptr, true, bits);
+    const found_rows<row_id> found = tested.take();
+    EXPECT_EQ(found.list, nullptr);
+    EXPECT_EQ(found.own_list.size(), 0);
+    for (const join_kind kind : {join_kind::semi, join_kind::anti}) {
+      for (std::size_t i = 0; i < probe.keys.size(); ++i)
+        ASSERT_EQ(found.view(kind).rows(i), expected.view(kind).rows(i)) << "probe row " << i;
     }
   }
 
@@ -131,11 +146,15 @@ TEST(part_table, grows) {
     std::vector<std::uint64_t> hashes;
     for (std::uint64_t i = 0; i < 3000; ++i)
       hashes.push_back(mix(i / copies));
-    tested.fill(hashes, 0, 2);
+    tested.fill(hashes, 0, 2, true);
     EXPECT_EQ(tested.repeats(), copies != 1);
     for (std::uint64_t i = 0; i < 3000; ++i)
       ASSERT_EQ(tested.find(hashes[i]), i / copies * copies);
     EXPECT_EQ(tested.find(mix(3000)), (part_table<std::uint64_t, std::uint32_t>::none));
+    tested.fill(hashes, 0, 2, false);
+    EXPECT_FALSE(tested.repeats());
+    for (std::uint64_t i = 0; i < 3000; ++i)
+      ASSERT_EQ(tested.find(hashes[i]), i / copies * copies);
   }
 }
 
@@ -154,7 +173,7 @@ TEST(equal_hashes, are_noticed) {
   for (const unsigned bits : {0U, 3U}) {
     const auto confused = [&](const std::vector<std::uint64_t>& hashes) {
       return divided_join<std::uint64_t, std::uint32_t>(on, column(hashes), column(hashes), mix,
-                                                        &keys, bits)
+                                                        &keys, false, bits)
           .confused();
     };
     EXPECT_FALSE(confused({5, 8, 5}));
@@ -172,7 +191,7 @@ TEST(key_filter, is_made_where_probes_are_few) {
   std::iota(build.begin(), build.end(), 0);
   const auto entries = [&](const std::vector<std::uint32_t>& probe) {
     return divided_join<std::uint32_t, std::uint32_t>(on, column(build), column(probe), {}, nullptr,
-                                                      2)
+                                                      false, 2)
         .entries();
   };
   const std::vector<std::uint32_t> many(build.begin(), build.begin() + 5001);

@@ -26,7 +26,7 @@ struct equality {
   std::uint64_t seed;                                  // of a hash
   const core::composite_cells* hashed_from = nullptr;  // of the build side, if its keys are hashes
   join_order order = join_order::probe_rows;
-  bool any_row = false;  // whether one of the build rows of a key suffices, whichever, for a probe
+  bool any_row = false;  // whether a probe is to know that there is a build row, but not which
 };
 
 // `find_equal_rows`: nothing if an index would be faster, or if too many build rows have one key.

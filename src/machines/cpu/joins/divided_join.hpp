@@ -82,21 +82,23 @@ void for_each_fetched(const core::composite_cells& keys, std::uint64_t begin, st
 template <class Key, class RowId>
 class divided_join {
  public:
-  // `hashed`: the columns of the build side, if its keys are hashes of these. `bits`: what divides
-  // it into parts, of 0 to 31.
+  // `hashed`: the columns of the build side, if its keys are hashes of these. `any_row`: whether
+  // the rows that are found are of no interest, but that there are some. `bits`: what divides it
+  // into parts, of 0 to 31.
   divided_join(const context& on, const column& build, const column& probe,
                const core::hash_function<Key>& mix, const core::composite_cells* hashed,
-               unsigned bits)
+               bool any_row, unsigned bits)
       : on_(on),
         build_size_(build.size),
         probe_(probe, mix),
         probed_(probed_keys({build, mix})),
         keys_(hashed),
+        has_rows_(hashed != nullptr || !any_row),
         bits_(bits),
         expected_(2 * (build.size >> bits)),
         build_parts_(on, hashed_column<Key>(build, mix).filtered(probed_), bits),
         hashes_(on, entries()) {
-    found_.own_list = {on, entries() * sizeof(RowId)};
+    if (has_rows_) found_.own_list = {on, entries() * sizeof(RowId)};
     found_.begins = {on, probe.size};
     build_parts_.divide(on, hashes_.data(), rows());
     if (bits_ == 0) {
@@ -154,13 +156,14 @@ class divided_join {
     return probed;
   }
 
+  // Null if nobody asks for them.
   RowId* rows() { return reinterpret_cast<RowId*>(found_.own_list.data()); }
 
   // Fills a table with a part, whose rows it puts in order.
   void fill(table& part, std::size_t number) {
     const std::uint64_t begin = build_parts_.begin(number);
     const std::uint64_t size = build_parts_.end(number) - begin;
-    part.fill({hashes_.data() + begin, size}, bits_, expected_);
+    part.fill({hashes_.data() + begin, size}, bits_, expected_, has_rows_);
     if (!part.repeats()) return;
     const std::span<RowId> own(rows() + begin, size);
     part.order(own);
@@ -198,6 +201,7 @@ class divided_join {
   static answer find(const table& part, Key hash, const RowId* list, std::uint64_t begin) {
     const RowId first = part.find(hash);
     if (first == table::none) return {table::none, 0};
+    if (list == nullptr) return {first, 1};
     if (!part.repeats()) return {list[begin + first], 1};
     const auto& group = part.rows_of(first);
     if (group.count == 1) return {list[begin + group.end - 1], 1};
@@ -288,6 +292,7 @@ class divided_join {
   hashed_column<Key> probe_;
   key_filter<Key> probed_;
   const core::composite_cells* keys_;
+  bool has_rows_;
   unsigned bits_;
   std::uint64_t expected_;  // different keys of a part, at most
   division<Key> build_parts_;

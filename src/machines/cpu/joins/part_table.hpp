@@ -25,11 +25,13 @@ class part_table {
 
   explicit part_table(const context& on) : on_(on) {}
 
-  // Takes in a part: `rows`, and the hash of each. `bits` of a hash are those of the part.
-  // `expected` is how many different keys there may be; more take longer.
-  void fill(std::span<const Key> hashes, unsigned bits, std::uint64_t expected) {
+  // Takes in a part, the hash of each row. `bits` of a hash are those of the part. `expected` is
+  // how many different keys there may be; more take longer. `all_rows`: else the first row of a key
+  // is all that is kept of it, and none is said to repeat.
+  void fill(std::span<const Key> hashes, unsigned bits, std::uint64_t expected, bool all_rows) {
     hashes_ = hashes;
     bits_ = bits;
+    all_rows_ = all_rows;
     std::uint64_t room = std::min<std::uint64_t>(hashes.size(), expected + 1);
     while (!fill_slots(room))
       room *= 4;
@@ -93,7 +95,10 @@ class part_table {
     std::size_t i = 0;
     for (; i < size; ++i) {
       const RowId first = put(static_cast<RowId>(i));
-      if (first != i) break;
+      if (first != i) {
+        if (all_rows_) break;
+        continue;
+      }
       if (--left == 0) return false;
     }
     repeats_ = i < size;
@@ -134,6 +139,7 @@ class part_table {
   context on_;
   std::span<const Key> hashes_;
   unsigned bits_ = 0;
+  bool all_rows_ = true;
   buffer<slot> slots_;
   std::uint64_t count_ = 0;
   const slot* end_ = nullptr;
