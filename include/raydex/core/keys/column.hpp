@@ -37,6 +37,8 @@ RAYDEX_HD inline T load_once(const T* address) {
 RAYDEX_HD inline void prefetch([[maybe_unused]] const void* address) {
 #if !defined(__CUDA_ARCH__)
   __builtin_prefetch(address);
+  // A function that does nothing else has no effect for GCC, which drops its calls.
+  asm volatile("" : : "r"(address));
 #endif
 }
 
