@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -113,3 +114,16 @@ def test_libraydex_papers_is_loaded_when_it_is_asked_for():
     for name, text in dynamic.items():
         if name in ("raydex", "raydex_demo") or name.startswith("libraydex.so"):
             assert "libraydex_papers" not in text, name
+
+
+@pytest.mark.skipif(not FORTIFIED or platform.machine() != "x86_64", reason="of an optimised build, as x86 has it")
+def test_rows_that_are_compared_are_fetched_before():
+    """GCC took functions that only prefetch for ones without effects, and dropped their calls."""
+    libraries = [path for path in built() if path.name.startswith("libraydex.so")]
+    if not libraries:
+        pytest.skip("a static library holds it")
+    command = ["objdump", "--disassemble", "--no-show-raw-insn", libraries[0]]
+    code = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    functions = [one for one in code.split("\n\n") if re.match(r".*for_each_fetched", one)]
+    assert functions
+    assert all("prefetch" in one for one in functions)
