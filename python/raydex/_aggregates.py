@@ -12,7 +12,7 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._arguments import flag
 from raydex._array_libraries import as_times, bare_library
-from raydex._columns import column_of, look, refuse_strings
+from raydex._columns import column_of, look_at_values, refuse_strings
 from raydex._errors import InvalidType, Unsupported
 from raydex._held import Held
 from raydex._html import facts
@@ -316,7 +316,7 @@ def aggregate(
     device = index._device
     cells, key = None, None
     if values is not None:
-        source = look("values", values)
+        source = look_at_values(values)
         index._check_device(source.argument, source.library)
         number, kept = source.library.stream_for(stream)
         column = refuse_strings(column_of(source, number))

@@ -102,6 +102,16 @@ def _look_at_pandas(argument: str, x: Any) -> Source | Any:
         raise InvalidType(f"{argument}: Arrow has no column of {x.dtype}: {error}") from error
 
 
+def look_at_values(x: Any) -> Source:
+    """What is aggregated: in floating columns of pandas NaN is a missing value, as it is there."""
+    source = look("values", x)
+    if is_of("pandas", x, "Series") and isinstance(source.cells, HostCells):
+        array = source.cells.array
+        if type(array) is np.ndarray and array.dtype.kind == "f" and np.isnan(array).any():
+            return look("values", np.ma.MaskedArray(array, np.isnan(array)))
+    return source
+
+
 def on_gpu(x: Any) -> Any:
     """What has Arrow's interface of devices in place of a column or table of cuDF, which has that of host
     memory alone, by a copy."""

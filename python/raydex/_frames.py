@@ -421,7 +421,10 @@ def check_columns(of: Frames, argument: str, frame: Any, names: Iterable[Any]) -
     there = of.names(frame)
     for name in names:
         if name not in there:
-            raise InvalidArgument(f"{argument}: it has no column {name!r}, only {', '.join(map(str, there))}")
+            has = f"only {', '.join(map(str, there))}" if there else "nor any other"
+            if name in list(getattr(getattr(frame, "index", None), "names", ())):
+                has = f"but an index of this name; give {argument}.reset_index()"
+            raise InvalidArgument(f"{argument}: it has no column {name!r}, {has}")
         if there.count(name) > 1:
             raise InvalidArgument(f"{argument}: two columns are called {name!r}; rename one")
 

@@ -17,7 +17,18 @@ from raydex import _cuda, _raydex
 from raydex._arguments import flag, option_texts, renamed
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import Bitmap, HostCells
-from raydex._columns import Column, Source, column_of, dtype_of, look, read_as, refuse_strings, role_of, same_device
+from raydex._columns import (
+    Column,
+    Source,
+    column_of,
+    dtype_of,
+    look,
+    look_at_values,
+    read_as,
+    refuse_strings,
+    role_of,
+    same_device,
+)
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import (
@@ -242,6 +253,7 @@ class Index(Held):
     _called = "index"
     _instead = {
         **dict.fromkeys(("append", "add", "extend", "update"), "insert(keys, rows) adds entries"),
+        **dict.fromkeys(("get", "find", "loc", "map"), "first(points) has rows, lookup(points, values) cells"),
         **dict.fromkeys(("delete", "remove", "drop", "discard"), "erase(keys) takes entries out"),
         **dict.fromkeys(("mean", "min", "max"), "raydex.aggregate(index, values) has it"),
         **dict.fromkeys(
@@ -400,7 +412,7 @@ class Index(Held):
         self._check_ordered("sum")
         batch = self._batch(lower, upper, stream)
         check_has_values(values)
-        source = look("values", values)
+        source = look_at_values(values)
         self._check_device(source.argument, source.library)
         column = refuse_strings(column_of(source, batch.stream))
         if column.key.dtype is None or not column.key.is_number:

@@ -115,11 +115,11 @@ def cells_of(argument: str, x: Any) -> tuple[Cells, tuple[int, ...]]:
 
 
 def cells_of_objects(argument: str, x: Iterable[Any]) -> Cells:
-    """The cells of a column of objects. As pandas has it, NaN among what is no number is a missing one. Texts are
-    strings of any length, as in columns that are of texts."""
+    """The cells of a column of objects. As pandas has it, NaN is a missing one unless there are other floating numbers.
+    Texts are strings of any length, as in columns that are of texts."""
     cells = list(x)
-    if {_kind_of_type(one) for one in set(map(type, cells))} - {"number", ""}:
-        cells = [None if isinstance(one, float) and math.isnan(one) else one for one in cells]
+    if not any(isinstance(one, (float, np.floating)) and not math.isnan(one) for one in cells):
+        cells = [None if isinstance(one, (float, np.floating)) else one for one in cells]
     found = _of_one_kind(argument, cells)
     if isinstance(found, HostCells) and found.array.dtype.kind == "S":
         return strings_of(found.array.tolist(), validity=found.validity)

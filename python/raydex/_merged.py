@@ -51,6 +51,9 @@ def names_of(said: str, both: Any, left: Any, right: Any) -> tuple[list[Any], li
             raise InvalidArgument(f"{said}: give it alone, or left_{said} and right_{said}")
         left = right = both
     lists = list_of(left), list_of(right)
+    if (left is None) != (right is None):
+        given, missing = ("left", "right") if right is None else ("right", "left")
+        raise InvalidArgument(f"{given}_{said}: give {missing}_{said}, too")
     if len(lists[0]) != len(lists[1]):
         raise InvalidArgument(f"left_{said}: {len(lists[0])} columns, but right_{said} has {len(lists[1])}")
     return lists

@@ -270,6 +270,8 @@ def merge_asof(
     tolerance: Distance | None = None,
     allow_exact_matches: bool = True,
     direction: Direction = "backward",
+    *,
+    missing_equal: bool | None = None,
 ) -> Frame:
     """`pandas.merge_asof`, on frames of pandas, Polars or pyarrow: each row of `left` beside the row of `right` with
     the closest time.
@@ -288,6 +290,8 @@ def merge_asof(
         Of names that both frames have, but for columns of `on` and `by` of one name, which are there once.
     tolerance, allow_exact_matches, direction
         As of `join_asof`.
+    missing_equal
+        Whether a missing cell of `by` equals another one; by default as of `merge`.
 
     Returns
     -------
@@ -332,7 +336,7 @@ def merge_asof(
         equal = (rights, lefts)
     rows = join_asof(
         times[1], times[0], by=equal, tolerance=tolerance, allow_exact_matches=allow_exact_matches,
-        direction=direction,
+        direction=direction, missing_equal=of is PANDAS if missing_equal is None else missing_equal,
     )  # fmt: skip
     once = [name for names in (keys, groups) for name, other in zip(*names) if name == other]
     found: Any = sides.together(JoinRows(np.arange(len(sides.left)), rows), once, suffixes)

@@ -35,6 +35,11 @@ def compared(build: Source, probe: Source, compare: Comparison, stream: int) -> 
     return (pair, f"{word.removesuffix('_equal')}_equal" if pair.role else word)
 
 
+def _no_distance(argument: str, distance: Any, key: Key) -> InvalidType:
+    hint = "" if key.time is None else "; write '90s', '1h30min' or a timedelta"
+    return InvalidType(f"{argument}: {distance!r} is no distance of {key}{hint}")
+
+
 def reach_of(argument: str, distance: Any, key: Key) -> int | float | None:
     """A distance as the library takes it: a whole number of integers and times, exactly."""
     if distance is None:
@@ -47,7 +52,7 @@ def reach_of(argument: str, distance: Any, key: Key) -> int | float | None:
         else:
             reach = whole(distance) if key.is_integer else float(whole(distance))
     except (TypeError, ValueError):
-        raise InvalidType(f"{argument}: {distance!r} is no distance of {key}") from None
+        raise _no_distance(argument, distance, key) from None
     return reach
 
 
@@ -67,7 +72,7 @@ def check_reach(argument: str, reach: int | float | None) -> None:
 def span_of(distance: Any, key: Key) -> int | float:
     """One of a pair of distances."""
     if distance is None or not (key.is_number or key.time):
-        raise InvalidType(f"distance: {distance!r} is no distance of {key}")
+        raise _no_distance("distance", distance, key)
     reach = reach_of("distance", distance, key)
     assert reach is not None
     if isinstance(reach, float) and key.dtype is not None and key.dtype.kind != "f":

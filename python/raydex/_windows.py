@@ -11,7 +11,7 @@ import numpy as np
 from raydex import _raydex
 from raydex._array_libraries import HOST, as_times
 from raydex._arrow import HostCells
-from raydex._columns import Column, Source, column_of, look, refuse_strings, same_device
+from raydex._columns import Column, Source, column_of, look, look_at_values, refuse_strings, same_device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Call
 from raydex._joins import natives
@@ -108,8 +108,9 @@ def join_window(
 
     Notes
     -----
-    A missing value belongs to no window, nor does a row with a missing time or key. NaN is a value, which comes after
-    all others: `numpy.ma.masked_invalid(values)` has it missing. Sums are as exact as those of `Aggregate`.
+    A missing value belongs to no window, nor does a row with a missing time or key, whose own window is empty. NaN is
+    missing in a Series of pandas; else it is a value, which comes after all others, and
+    `numpy.ma.masked_invalid(values)` has it missing. Sums are as exact as those of `Aggregate`.
     """
     names = [aggregate] if isinstance(aggregate, str) else list(aggregate)
     for name in names:
@@ -117,6 +118,7 @@ def join_window(
             raise InvalidArgument(f"aggregate: {name!r} is none of {', '.join(_PARTS)}")
     if closed not in list(_CLOSED):
         raise InvalidArgument(f"closed: {closed!r} is none of {', '.join(_CLOSED)}")
+    _check_columns(by)
     build_by, probe_by = keys_of(by, build_by, probe_by)
     times, probe_times = look("build", build), look("probe", probe)
     same_device(times, probe_times)
@@ -150,8 +152,14 @@ def join_window(
     return results[names[0]] if isinstance(aggregate, str) else results
 
 
+def _check_columns(by: object) -> None:
+    """Refuses the name of a column in place of it."""
+    if isinstance(by, str):
+        raise InvalidType(f"by: {by!r} is a text; give columns, as frame[{by!r}]")
+
+
 def _values(values: Any, times: Source, names: Sequence[str], stream: int) -> Column:
-    source = look("values", values)
+    source = look_at_values(values)
     same_device(times, source)
     column = refuse_strings(column_of(source, stream))
     if column.key.dtype is None or column.key.dtype.kind == "S":
@@ -236,8 +244,9 @@ def rolling(
     """For each row an aggregate of the rows of its key in the window up to its time: `join_window` of a table with
     itself, with `before=window`. As in pandas and Polars the default leaves out rows exactly `window` before, so that a
     window of 0 has none. Rows need not be sorted; later rows of the same time belong to the window, as in
-    `rolling_sum_by` of Polars.
+    `rolling_sum_by` of Polars; in pandas they do not. Columns are given, not a frame and names; answers are arrays.
     """
+    _check_columns(by)
     return join_window(
         times, times, values, before=window, aggregate=aggregate, closed=closed, device=device, stream=stream,
         by=None if by is None else (by, by),

@@ -134,6 +134,21 @@ def test_nan_is_missing_in_pandas():
     assert raydex.merge_asof(*polars, on="t")["v"].to_list() == [1, 2]  # there NaN is a number, and equals itself
 
 
+@pytest.mark.parametrize("symbols", [[None, "a"], [np.nan, "a"], pd.array([None, 3], "Int64"), [np.nan, 3.0]])
+def test_missing_keys_match_as_in_the_frames_own_library(symbols):
+    left = pd.DataFrame({"t": [5, 6], "s": symbols})
+    right = pd.DataFrame({"t": [1, 1], "s": symbols, "v": [1, 2]})
+    pd.testing.assert_frame_equal(
+        raydex.merge_asof(left, right, on="t", by="s"), pd.merge_asof(left, right, on="t", by="s")
+    )
+    assert raydex.merge_asof(left, right, on="t", by="s", missing_equal=False)["v"].isna().tolist() == [True, False]
+    polars = [pl.from_pandas(one.astype({"s": "Float64"}) if symbols[1] == 3.0 else one) for one in (left, right)]
+    ours = raydex.merge_asof(*polars, on="t", by="s")
+    theirs = polars[0].join_asof(polars[1], on="t", by="s", check_sortedness=False)
+    assert ours["v"].to_list() == theirs["v"].to_list() == [None, 2]
+    assert raydex.merge_asof(*polars, on="t", by="s", missing_equal=True)["v"].to_list() == [1, 2]
+
+
 def test_zones_and_units():
     left = pd.DataFrame({"t": pd.to_datetime(["2024-03-01 15:00", "2024-03-01 15:30"]).tz_localize("Europe/Berlin")})
     right = pd.DataFrame({"t": pd.to_datetime(["2024-03-01 09:10"]).tz_localize("America/New_York").as_unit("us"),
@@ -151,7 +166,8 @@ def test_refusals():
         ({"on": ["t", "g"]}, "on: 2 columns are named"),
         ({"on": "u"}, "left: it has no column 'u', only t, g, v"),
         ({"on": "t", "by": "h"}, "left: it has no column 'h'"),
-        ({"on": "t", "left_by": "g"}, "left_by: 1 columns, but right_by has 0"),
+        ({"on": "t", "left_by": "g"}, "left_by: give right_by, too"),
+        ({"on": "t", "left_by": "g", "right_by": ["g", "v"]}, "left_by: 1 columns, but right_by has 2"),
         ({"on": "t", "suffixes": (None, None)}, "suffixes: with .* both frames have a column g, v"),
         ({"on": "t", "suffixes": ("_x",)}, "suffixes: .* are no two"),
         ({"on": "t", "direction": "near"}, "direction: 'near' is none of"),

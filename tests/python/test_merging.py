@@ -350,7 +350,7 @@ def test_refusals():
         ({"how": "cross"}, r"all pairs of rows are left.merge\(right, 'cross'\) in pandas"),
         ({"how": "left_anti"}, "it is 'anti' here"),
         ({"on": "u"}, "left: it has no column 'u', only k, v"),
-        ({"left_on": "k"}, "left_on: 1 columns, but right_on has 0"),
+        ({"left_on": "k"}, "left_on: give right_on, too"),
         ({"on": "k", "left_on": "k"}, "on: give it alone, or left_on and right_on"),
         ({"on": []}, "on: no name of a column is in both frames"),
         ({"on": "k", "suffixes": ("", None)}, "suffixes: with .* both frames have a column v"),
@@ -396,3 +396,28 @@ def test_what_is_no_frame(frame, advice):
 def test_examples(module):
     found = doctest.testmod(importlib.import_module(f"raydex.{module}"))
     assert found.attempted > 0 and found.failed == 0
+
+
+def test_objects_with_nan_are_missing():
+    """As pandas has them, in optional columns of texts and of whole numbers."""
+    pd = pytest.importorskip("pandas")
+    for left, right in (
+        (["x", None], [None, np.nan]), (["x", np.nan], [np.nan, np.nan]), ([2**60 + 1, np.nan], [None, 2**60 + 1]),
+    ):
+        frames = pd.DataFrame({"k": pd.Series(left, dtype=object)}), pd.DataFrame({"k": pd.Series(right, dtype=object)})
+        found = raydex.merge(frames[0].assign(a=[0, 1]), frames[1].assign(b=[0, 1]), on="k")
+        theirs = frames[0].assign(a=[0, 1]).merge(frames[1].assign(b=[0, 1]), on="k")
+        assert found[["a", "b"]].to_numpy().tolist() == theirs[["a", "b"]].to_numpy().tolist()
+
+
+def test_names_that_are_missing_are_said():
+    pd = pytest.importorskip("pandas")
+    left, right = pd.DataFrame({"k": [1]}), pd.DataFrame({"k": [1], "v": [2]})
+    for frames, asked, error in (
+        ((left, right), {"left_on": "k"}, "left_on: give right_on, too"),
+        ((left, right), {"right_on": "k"}, "right_on: give left_on, too"),
+        ((pd.DataFrame(), right), {"on": "k"}, "left: it has no column 'k', nor any other"),
+        ((left, right.set_index("k")), {"on": "k"}, "no column 'k', but an index of this name; give right.reset_in"),
+    ):
+        with pytest.raises(raydex.InvalidArgument, match=error):
+            raydex.merge(*frames, **asked)

@@ -200,7 +200,24 @@ def test_nan_is_a_value_unless_it_is_masked():
     assert raydex.join_window([1, 2, 3], [3], there, before=5).tolist() == [4]
 
 
+def test_nan_is_missing_in_a_series_of_pandas(random):
+    pd = pytest.importorskip("pandas")
+    times = pd.Series(np.sort(random.choice(10_000, 500, replace=False)))
+    values = pd.Series(np.where(random.random(500) < 0.2, np.nan, random.integers(0, 9, 500)))
+    frame = pd.DataFrame({"v": values.to_numpy()}, pd.to_datetime(times, unit="s"))
+    for aggregate in ("count", "mean", "sum", "min", "max"):
+        ours = raydex.rolling(times, values, window=60, aggregate=aggregate).astype("f8")
+        theirs = getattr(frame.rolling("60s", min_periods=0 if aggregate in ("count", "sum") else 1), aggregate)()
+        np.testing.assert_allclose(ours, theirs["v"].to_numpy())
+    index = raydex.build([1, 2, 3])
+    assert index.sum([1], [3], values=pd.Series([1.0, np.nan, 3.0])).tolist() == [4]
+    assert np.isnan(index.sum([1], [3], values=np.array([1.0, np.nan, 3.0]))).tolist() == [True]
+    assert raydex.aggregate(index, pd.Series([1.0, np.nan, 3.0])).mean([1], [3]).tolist() == [2]
+
+
 def test_refusals():
+    with pytest.raises(raydex.InvalidType, match=r"by: 'g' is a text; give columns, as frame\['g'\]"):
+        raydex.rolling([1], [1], window=1, by="g")
     def refused(match, *arguments, error=raydex.InvalidArgument, before=1, **options):
         with pytest.raises(error, match=match):
             raydex.join_window(*arguments, before=before, **options)
