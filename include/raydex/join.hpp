@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "raydex/column.hpp"
+#include "raydex/error.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/memory.hpp"
@@ -23,8 +24,9 @@ namespace raydex {
 /// Strings of any length, as Arrow's `utf8` and `large_utf8` lay them out: string i is the bytes
 /// from `offsets[i]` up to `offsets[i + 1]`. Does not own them.
 struct string_column {
-  const char* bytes = nullptr;    ///< all strings, one after the other
-  const void* offsets = nullptr;  ///< `size + 1` numbers of 32 or 64 bits
+  const char* bytes = nullptr;    ///< all strings, one after the other; null only if all are empty
+  const void* offsets = nullptr;  ///< `size + 1` numbers of 32 or 64 bits, which never descend:
+                                  ///< nobody looks
   bool wide_offsets = false;      ///< whether they have 64 bits
   std::uint64_t size = 0;         ///< number of strings
   validity_bitmap validity = {};  ///< as of a `column`
@@ -102,11 +104,17 @@ struct gather_maps {
   /// Arrays whose type is known at run time.
   gather_maps(row_id_type element, void* probes, void* builds, std::uint64_t count)
       : type(element), probe_rows(probes), build_rows(builds), size(count) {}
-  /// Two `buffer`, `std::span`, `std::vector` or the like, of equal size.
+  /// Two `buffer`, `std::span`, `std::vector` or the like; throws `invalid_argument` if their sizes
+  /// differ.
   template <std::ranges::contiguous_range Out>
   gather_maps(Out& probes, Out& builds)
       : gather_maps(row_id_span(probes).type, std::ranges::data(probes), std::ranges::data(builds),
-                    std::ranges::size(probes)) {}
+                    std::ranges::size(probes)) {
+    if (std::ranges::size(builds) != size) {
+      throw invalid_argument("build rows: room for " + std::to_string(std::ranges::size(builds)) +
+                             ", but for " + std::to_string(size) + " probe rows");
+    }
+  }
   /// One, for semi and anti joins.
   template <std::ranges::contiguous_range Out>
   explicit gather_maps(Out& probes)
@@ -126,7 +134,8 @@ struct gather_maps {
 /// twice that with 64-bit row ids; and 8 for each 1024 probe rows. Of right and full joins also 4
 /// for a build row, and 8 for each 1024; those by order are made from an inner or left join, whose
 /// rows are written once more, up to 2^22 of them at a time. *Streams, threads*: as for `index`.
-/// What it was made from, the join and its index, must outlive it; the probe columns need not.
+/// What it was made from, the join and its index, must outlive it; the probe columns need not. Once
+/// such an index is edited, `counts` and `rows` throw `invalid_argument`.
 class RAYDEX_EXPORT joined {
  public:
   joined(const joined&) = delete;

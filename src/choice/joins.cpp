@@ -57,7 +57,7 @@ std::unique_ptr<join> build_join(backend where, const context& on, const key_par
                                  const join_options& options) try {
   check_available(where);
   check_space(on, where);
-  check_key("keys", keys);
+  check_key(where, "keys", keys);
   return operation_on(where, &operation_table::build_join)(on, keys, options,
                                                            maker_of(where, options));
 } catch (...) {
@@ -71,7 +71,7 @@ std::unique_ptr<asof_join> build_asof_join(backend where, const context& on, con
   check_column("times", times);
   if (times.format.type == key_type::bytes)
     throw invalid_argument("times: they are " + to_string(times.format) + "; times are numbers");
-  if (!by.empty() && check_key("by", by) != times.size)
+  if (!by.empty() && check_key(where, "by", by) != times.size)
     throw invalid_argument("by: its columns have another number of rows than the times");
   return operation_on(where, &operation_table::build_asof_join)(where, on, times, by,
                                                                 missing_equal);
@@ -84,8 +84,8 @@ std::unique_ptr<joined> match_tables(backend where, const context& on, const key
                                      const join_options& options) try {
   check_available(where);
   check_space(on, where);
-  check_key("build", build);
-  check_key("probe", probe);
+  check_key(where, "build", build);
+  check_key(where, "probe", probe);
   check_same_key("probe", probe, formats_of(build));
   to_string(kind);  // which knows all kinds
   join_options chosen = options;
@@ -105,8 +105,8 @@ std::unique_ptr<joined> match_tables(backend where, const context& on, const key
 join_rows join_tables(backend where, const context& on, const key_parts& build,
                       const key_parts& probe, join_kind kind, join_side side,
                       const join_options& options) try {
-  const std::uint64_t build_rows = check_key("build", build);
-  const std::uint64_t probe_rows = check_key("probe", probe);
+  const std::uint64_t build_rows = check_key(where, "build", build);
+  const std::uint64_t probe_rows = check_key(where, "probe", probe);
   if (side == join_side::probe && kind != join_kind::inner) {
     throw invalid_argument("side: the probe side is indexed for inner joins only");
   }

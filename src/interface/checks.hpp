@@ -102,14 +102,14 @@ RAYDEX_INTERNAL index_info info_of(const structure_facts& facts, backend where, 
 RAYDEX_INTERNAL rmq_info info_of(const structure_facts& facts, backend where, const column& values);
 
 // Checks of keys of several columns.
-// Checks the columns of a key, and returns how many rows they have.
-std::uint64_t check_key(const char* argument, const key_parts& keys);
+// Checks the columns of a key in a backend's memory, and returns how many rows they have.
+std::uint64_t check_key(backend where, const char* argument, const key_parts& keys);
 // Refuses columns of other formats, which are nothing for strings.
 void check_same_key(const char* argument, const key_parts& keys,
                     const std::vector<std::optional<key_format>>& formats);
 // Checks the key beside columns of so many rows, which may be none if the build side has none.
-void check_by(const key_parts& by, const std::vector<std::optional<key_format>>& formats,
-              std::uint64_t size);
+void check_by(backend where, const key_parts& by,
+              const std::vector<std::optional<key_format>>& formats, std::uint64_t size);
 
 // Checks of joins.
 void check_kind(join_kind kind);  // of joins that are neither right nor full

@@ -34,7 +34,7 @@ void nearest_join::check(const context& on, const column& lower, const column& u
                          const key_parts& by, const nearest_options& how) const {
   check_space(on, info_.where);
   check_ends(lower, upper, format_);
-  check_by(by, by_, lower.size);
+  check_by(info_.where, by, by_, lower.size);
   if (how.count == 0) throw invalid_argument("count: 0; it must be 1 or more");
 }
 
@@ -109,7 +109,7 @@ void interval_coverage::match(const context& on, const column& lower, const colu
                               const key_parts& by, std::span<std::uint64_t> out) const try {
   check_space(on, info_.where);
   check_ends(lower, upper, format_);
-  check_by(by, by_, lower.size);
+  check_by(info_.where, by, by_, lower.size);
   if (out.size() != lower.size) {
     throw invalid_argument(fmt::format("out: room for {} results, but there are {} probe rows",
                                        out.size(), lower.size));

@@ -23,6 +23,15 @@ void check_strings(const char* argument, const string_column& strings) {
   check_array(argument, strings.offsets, strings.size + 1, strings.wide_offsets ? 8 : 4);
 }
 
+// Whether strings in host memory have bytes, but nobody said which. In a device's memory nobody
+// looks.
+bool lacks_bytes(const string_column& strings) {
+  if (strings.size == 0 || strings.bytes != nullptr) return false;
+  const auto differ = [&](const auto* offsets) { return offsets[0] != offsets[strings.size]; };
+  return strings.wide_offsets ? differ(static_cast<const std::uint64_t*>(strings.offsets))
+                              : differ(static_cast<const std::uint32_t*>(strings.offsets));
+}
+
 std::string neighbours_text(const asof_options& how) {
   return how.neighbours == 1 ? "" : fmt::format(" with {} neighbours each", how.neighbours);
 }
@@ -115,7 +124,7 @@ void check_same_format(const char* argument, key_format own, key_format needed, 
                                      owner, to_string(needed)));
 }
 
-std::uint64_t check_key(const char* argument, const key_parts& keys) {
+std::uint64_t check_key(backend where, const char* argument, const key_parts& keys) {
   if (keys.empty() || keys.size() > most_key_parts) {
     throw invalid_argument(
         fmt::format("{}: {} columns; a key has 1 to {}", argument, keys.size(), most_key_parts));
@@ -127,7 +136,10 @@ std::uint64_t check_key(const char* argument, const key_parts& keys) {
     if (const auto* const cells = std::get_if<column>(&part)) {
       check_column(argument, *cells);
     } else {
-      check_strings(argument, std::get<string_column>(part));
+      const auto& strings = std::get<string_column>(part);
+      check_strings(argument, strings);
+      if (where == backend::cpu && lacks_bytes(strings))
+        throw invalid_argument(fmt::format("{}: {} strings without bytes", argument, strings.size));
     }
     if (rows(part) != rows(keys.front())) {
       throw invalid_argument(fmt::format("{}: columns of {} and of {} rows; they must agree",
@@ -152,10 +164,10 @@ void check_same_key(const char* argument, const key_parts& keys,
   }
 }
 
-void check_by(const key_parts& by, const std::vector<std::optional<key_format>>& formats,
-              std::uint64_t size) {
+void check_by(backend where, const key_parts& by,
+              const std::vector<std::optional<key_format>>& formats, std::uint64_t size) {
   if (by.empty() && formats.empty()) return;
-  const std::uint64_t rows = check_key("by", by);
+  const std::uint64_t rows = check_key(where, "by", by);
   check_same_key("by", by, formats);
   if (rows == size) return;
   throw invalid_argument(fmt::format("by: {} rows, but the columns beside it have {}", rows, size));
@@ -234,7 +246,7 @@ void join::check_one_column(const column& probe) const {
 
 std::unique_ptr<joined> join::match(const context& on, const key_parts& probe, join_kind kind) const
     try {
-  check_key("probe", probe);
+  check_key(info_.where, "probe", probe);
   check_same_key("probe", probe, formats());
   return checked_match(on, {.kind = kind, .parts = &probe});
 } catch (...) {
@@ -282,7 +294,7 @@ void asof_join::check(const context& on, const column& times, const key_parts& b
   check_space(on, info_.where);
   check_column("times", times);
   check_same_format("times", times.format, time_format(), "those of the build side");
-  check_by(by, formats(), times.size);
+  check_by(info_.where, by, formats(), times.size);
   check_tolerances(times, how);
   if (how.neighbours == 0) throw invalid_argument("neighbours: 0; it must be 1 or more");
 }
@@ -320,7 +332,7 @@ std::unique_ptr<joined> asof_join::match(const context& on, const column& times,
 void asof_join::append(stream_t stream, const column& times, const key_parts& by) try {
   check_column("times", times);
   check_same_format("times", times.format, time_format(), "those of the build side");
-  check_by(by, formats(), times.size);
+  check_by(info_.where, by, formats(), times.size);
   if (times.size != 0) do_append(stream, times, by);
 } catch (...) {
   rethrow_as_error();

@@ -39,7 +39,7 @@ void check_probe(const char* argument, const column& probe, key_format needed) {
 void check_build_side(backend where, const context& on, std::uint64_t size, const key_parts& by) {
   check_available(where);
   check_space(on, where);
-  if (by.empty() || check_key("by", by) == size) return;
+  if (by.empty() || check_key(where, "by", by) == size) return;
   throw invalid_argument(
       fmt::format("by: its columns have another number of rows than the {} beside them", size));
 }
@@ -57,7 +57,7 @@ void range_join::check(const context& on, const column& probe, const key_parts& 
                        join_kind kind) const {
   check_match(on, info_.where, kind);
   check_probe("probe", probe, format_);
-  check_by(by, by_, probe.size);
+  check_by(info_.where, by, by_, probe.size);
 }
 
 std::unique_ptr<joined> range_join::match(const context& on, const probes& batch,
@@ -106,7 +106,7 @@ std::unique_ptr<joined> interval_join::match(const context& on, const column& po
   check_match(on, info_.where, kind);
   check_taken(which);
   check_probe("points", points, format_);
-  check_by(by, by_, points.size);
+  check_by(info_.where, by, by_, points.size);
   return do_match(on, points, nullptr, by, std::nullopt, kind, which);
 } catch (...) {
   rethrow_as_error();
@@ -121,7 +121,7 @@ std::unique_ptr<joined> interval_join::match(const context& on, const column& lo
   check_probe("lower", lower, format_);
   check_probe("upper", upper, format_);
   check_sizes("intervals", ranges(lower, upper), lower.size);
-  check_by(by, by_, lower.size);
+  check_by(info_.where, by, by_, lower.size);
   if (how > interval_relation::encloses)
     throw invalid_argument(fmt::format("relation: {} is none", static_cast<int>(how)));
   return do_match(on, lower, &upper, by, how, kind, which);
@@ -150,7 +150,7 @@ std::unique_ptr<joined> inequality_join::match(const context& on, const column& 
   check_probe("first", first, first_);
   check_probe("second", second, second_);
   check_sizes_agree(first, second);
-  check_by(by, by_, first.size);
+  check_by(info_.where, by, by_, first.size);
   return do_match(on, first, second, by, kind);
 } catch (...) {
   rethrow_as_error();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/session.hpp"
 
+#include <string>
 #include <utility>
 
 #include "raydex/error.hpp"
@@ -35,6 +36,12 @@ std::shared_ptr<opened_platform> open(backend where) {
   check_available(where);
   return std::make_shared<opened_platform>(find_backend(where)->open_platform());
 }
+
+void check_copy(const void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0 || (to != nullptr && from != nullptr)) return;
+  throw invalid_argument(std::string(to == nullptr ? "to" : "from") + ": a null pointer, but " +
+                         std::to_string(bytes) + " bytes are to be copied");
+}
 }  // namespace
 
 session::session(backend where) try : where_(where), platform_(open(where)) {
@@ -51,11 +58,13 @@ device_info session::device() const try { return (*platform_)->device(); } catch
   rethrow_as_error();
 }
 void session::copy_in(void* to, const void* from, std::size_t bytes) const try {
+  check_copy(to, from, bytes);
   if (bytes != 0) (*platform_)->copy_in(to, from, bytes);
 } catch (...) {
   rethrow_as_error();
 }
 void session::copy_out(void* to, const void* from, std::size_t bytes) const try {
+  check_copy(to, from, bytes);
   if (bytes != 0) (*platform_)->copy_out(to, from, bytes);
 } catch (...) {
   rethrow_as_error();

@@ -153,7 +153,7 @@ void window_join::check_times(const context& on, const column& times, const key_
   check_distance("before", time_.type, window.before);
   check_distance("after", time_.type, window.after);
   check_closed(window.closed);
-  check_by(by, by_, times.size);
+  check_by(info_.where, by, by_, times.size);
 }
 
 std::unique_ptr<windowed> window_join::match(const context& on, const column& times,
@@ -188,7 +188,7 @@ std::unique_ptr<windowed> window_join::match(const context& on, const probes& ra
     check_same_format("ranges", ends.format, time_, "the times of the build side");
   }
   check_sizes("ranges", ranges, ranges.size());
-  check_by(by, by_, ranges.size());
+  check_by(info_.where, by, by_, ranges.size());
   return do_match(on, ranges, by, {}, false);
 } catch (...) {
   rethrow_as_error();

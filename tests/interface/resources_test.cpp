@@ -46,6 +46,16 @@ TEST(sessions, indexes_and_buffers_outlive_them) {
   }
 }
 
+TEST(sessions, copy_between_places) {
+  const session on(backend::cpu);
+  std::uint32_t number = 1;
+  EXPECT_THROW(on.copy_in(nullptr, &number, sizeof number), invalid_argument);
+  EXPECT_THROW(on.copy_in(&number, nullptr, sizeof number), invalid_argument);
+  EXPECT_THROW(on.copy_out(nullptr, &number, sizeof number), invalid_argument);
+  EXPECT_THROW(on.copy_out(&number, nullptr, sizeof number), invalid_argument);
+  on.copy_in(nullptr, nullptr, 0);
+}
+
 TEST(sessions, take_a_backend_by_themselves) {
   EXPECT_EQ(session().where(), parse_backend("auto"));
 }

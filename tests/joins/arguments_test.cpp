@@ -119,6 +119,16 @@ TEST_F(join_arguments, columns_are_somewhere) {
   key_format none;
   none.width = 3;
   refused(column(none, keys_.data(), 3));
+  string_column unwritten = strings_;
+  unwritten.bytes = nullptr;
+  refused(unwritten);
+  expect_error<invalid_argument>(
+      [&] {
+        two_->match(at_, key_parts{column(keys_), unwritten}, {});
+      },
+      {"probe: 3 strings without bytes"});
+  const std::vector<std::uint64_t> nowhere(4);
+  built({string_column{.offsets = nowhere.data(), .wide_offsets = true, .size = 3}});  // all empty
   string_column misplaced = strings_;
   misplaced.offsets = bytes_.data() + 1;
   refused(misplaced);
@@ -190,6 +200,9 @@ TEST_F(join_arguments, maps_are_made_of_what_holds_numbers) {
   found->rows(at_, gather_maps(probe_rows, build_rows));
   EXPECT_EQ(probe_rows, (rows64{0, 1, 2}));
   EXPECT_EQ(build_rows, (rows64{0, 1, 2}));
+  rows64 few(2);
+  expect_error<invalid_argument>([&] { gather_maps(probe_rows, few); },
+                                 {"build rows: room for 2, but for 3 probe rows"});
   const auto once = matched(join_kind::semi);
   rows32 narrow(3);
   once->rows(at_, gather_maps(narrow));
@@ -215,6 +228,26 @@ TEST_F(join_arguments, an_edited_index_needs_another_join) {
       {"its index was edited after it was built"});
   EXPECT_EQ(
       build_join(at_, *edited)->match(at_, key_parts{column(keys_)}, join_kind::inner)->size(), 2U);
+}
+
+// What was found may lie in the index: a table that is made anew frees its lists of rows.
+TEST_F(join_arguments, what_was_found_is_not_read_from_an_edited_index) {
+  const std::vector<std::uint32_t> twice{3, 1, 3};
+  for (const char* name : {"hash_open", "hash_bucket", "pivot_tree", "btree"}) {
+    const auto edited = build(name, backend::cpu, at_, column(twice));
+    const auto over = build_join(at_, *edited);
+    const auto found = over->match(at_, key_parts{column(keys_)}, join_kind::inner);
+    ASSERT_EQ(found->size(), 3U);
+    rows32 probe_rows(3);
+    rows32 build_rows(3);
+    rows64 counts(3);
+    found->rows(at_, gather_maps(probe_rows, build_rows));
+    EXPECT_EQ(build_rows, (rows32{0, 2, 1}));
+    edited->edit(nullptr, {.erase = column(few_)});
+    expect_error<invalid_argument>([&] { found->rows(at_, gather_maps(probe_rows, build_rows)); },
+                                   {"its index was edited after it was built"});
+    EXPECT_THROW(found->counts(at_, counts), invalid_argument);
+  }
 }
 
 TEST_F(join_arguments, memory_is_that_of_the_backend) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -30,6 +31,35 @@ namespace raydex {
                     " joins are not over an index, which does not hold the rows whose key is "
                     "missing; build the join over its column");
 }
+
+// What a batch found in somebody else's index. It may read that index, so it refuses to answer once
+// there was an edit.
+class joined_over_index final : public joined {
+ public:
+  joined_over_index(std::unique_ptr<joined> found, const located_index& over)
+      : joined(over.info().where, found->kind(), found->probes(), 0),  // the other knows the rows
+        found_(std::move(found)),
+        over_(over),
+        changes_(over.changes()) {
+    size_ = found_->size();
+  }
+
+ private:
+  const joined& found() const {
+    if (over_.changes() != changes_) refuse_edited();
+    return *found_;
+  }
+  void do_counts(const context& on, std::uint64_t* out) const override {
+    found().counts(on, std::span(out, probes()));
+  }
+  void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
+    found().rows(on, first, out);
+  }
+
+  std::unique_ptr<joined> found_;
+  located_index over_;
+  std::uint64_t changes_;
+};
 
 template <executor Executor>
 class built_join final : public join {
@@ -71,11 +101,13 @@ class built_join final : public join {
     if (keys_.located().changes() != changes_) refuse_edited();
     const bool unmatched = wants_unmatched(wanted.kind);
     if (unmatched && !rows_) refuse_unmatched(wanted.kind);
-    return with_row_id(keys_.get().info().row_ids, [&](auto zero) {
+    auto found = with_row_id(keys_.get().info().row_ids, [&](auto zero) {
       return std::unique_ptr<joined>(std::make_unique<built_joined<decltype(zero), Executor>>(
           on, keys_.get().info(), wanted.kind, find<decltype(zero)>(on, wanted),
           unmatched ? *rows_ : 0));
     });
+    if (rows_) return found;
+    return std::make_unique<joined_over_index>(std::move(found), keys_.located());
   }
 
   template <class RowId>
