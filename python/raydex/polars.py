@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, Literal, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, cast, get_args
 
 import polars
 
@@ -47,6 +47,16 @@ class Raydex(Generic[PolarsFrame]):
 
     def __init__(self, frame: PolarsFrame) -> None:
         self._frame = frame
+
+    if not TYPE_CHECKING:  # which would take any name for one that is there
+
+        def __getattr__(self, name: str) -> Any:
+            said = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in ("join", "merge"):
+                said += "; raydex.merge(left, right, how, on) joins frames by equal keys"
+            if name == "rolling":
+                said += "; raydex.rolling(times, values, window=) takes columns"
+            raise AttributeError(said)
 
     def _sides(self, other: Any) -> tuple[polars.DataFrame, polars.DataFrame]:
         """Both frames, collected."""
@@ -100,6 +110,8 @@ class Raydex(Generic[PolarsFrame]):
         ----
         As of `raydex.join_asof`, and a copy of the rows of `other`; columns of the frame are not copied.
         """
+        if strategy not in get_args(Direction):
+            raise InvalidArgument(f"strategy: {strategy!r} is none of {', '.join(get_args(Direction))}")
         sides = Sides(*self._sides(other))
         keys = _names_of("on", on, left_on, right_on)
         if len(keys[0]) != 1:

@@ -217,3 +217,13 @@ def test_refusals():
 def test_raydex_alone_does_not_import_polars():
     code = "import sys, raydex; assert 'polars' not in sys.modules; raydex.polars; assert 'polars' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_the_namespace_has_not():
+    frame = pl.DataFrame({"t": [5]})
+    with pytest.raises(AttributeError, match=r"no attribute 'join'; raydex.merge\(left, right"):
+        frame.raydex.join(frame, on="t")
+    with pytest.raises(AttributeError, match=r"no attribute 'rolling'; raydex.rolling\(times"):
+        frame.raydex.rolling("t")
+    with pytest.raises(raydex.InvalidArgument, match="strategy: 'backwrd' is none of backward, forward, nearest"):
+        frame.raydex.join_asof(frame, on="t", strategy="backwrd")
