@@ -218,6 +218,7 @@ def test_nan_is_missing_in_a_series_of_pandas(random):
 def test_refusals():
     with pytest.raises(raydex.InvalidType, match=r"by: 'g' is a text; give columns, as frame\['g'\]"):
         raydex.rolling([1], [1], window=1, by="g")
+
     def refused(match, *arguments, error=raydex.InvalidArgument, before=1, **options):
         with pytest.raises(error, match=match):
             raydex.join_window(*arguments, before=before, **options)
