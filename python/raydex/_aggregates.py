@@ -12,13 +12,14 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._arguments import flag
 from raydex._array_libraries import as_times, bare_library
-from raydex._columns import column_of, look_at_values, refuse_strings
+from raydex._columns import column_of, refuse_strings
 from raydex._errors import InvalidType, Unsupported
 from raydex._held import Held
 from raydex._html import facts
 from raydex._index import Batch, Index, bytes_as_text
 from raydex._keys import Key, format_of
 from raydex._progress import shown
+from raydex._sources import look_at_values
 from raydex.typing import ColumnLike, DeviceName, HostColumn, Scalar, Series, StreamLike, StructureName, Tensor
 
 

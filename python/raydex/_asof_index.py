@@ -11,7 +11,7 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._arguments import flag
 from raydex._asof_joins import Asked
-from raydex._columns import Column, Source, column_of, key_of, look, refuse_strings, role_of, same_device
+from raydex._columns import Column, column_of, key_of, refuse_strings, role_of
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._held import Held
 from raydex._html import facts
@@ -19,6 +19,7 @@ from raydex._index import bytes_as_text
 from raydex._joined import Call, JoinRows
 from raydex._joins import key_columns, natives
 from raydex._keys import Key
+from raydex._sources import Source, look, same_device
 from raydex.typing import (
     ColumnLike,
     DeviceLike,

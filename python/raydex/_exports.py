@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from raydex._array_libraries import is_of
 from raydex._arrow import HostCells, is_arrow
-from raydex._columns import look, on_gpu
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import PANDAS, POLARS, Frames, in_unit_of, taken_from
+from raydex._sources import look, on_gpu
 
 
 def _pyarrow() -> Any:

@@ -17,18 +17,7 @@ from raydex import _cuda, _raydex
 from raydex._arguments import flag, option_texts, renamed
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import Bitmap, HostCells
-from raydex._columns import (
-    Column,
-    Source,
-    column_of,
-    dtype_of,
-    look,
-    look_at_values,
-    read_as,
-    refuse_strings,
-    role_of,
-    same_device,
-)
+from raydex._columns import Column, column_of, dtype_of, read_as, refuse_strings, role_of
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import (
@@ -46,6 +35,7 @@ from raydex._keys import Key
 from raydex._plain import NONE, NOWHERE, plain_columns
 from raydex._progress import shown
 from raydex._results import TwoArrays
+from raydex._sources import Source, look, look_at_values, same_device
 from raydex.typing import (
     ColumnLike,
     DeviceLike,

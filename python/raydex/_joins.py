@@ -13,25 +13,14 @@ from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
 from raydex._array_libraries import HOST, bare_library, is_of
 from raydex._arrow import HostCells, Table, is_arrow, take_arrow
-from raydex._columns import (
-    Column,
-    Source,
-    column_of,
-    dtype_of,
-    key_of,
-    look,
-    on_gpu,
-    read_as,
-    role_of,
-    same_device,
-    takes,
-)
+from raydex._columns import Column, column_of, dtype_of, key_of, read_as, role_of, takes
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._frames import check_one_table
 from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts, plain_key
 from raydex._plain import OWN, plain_columns
+from raydex._sources import Source, look, on_gpu, same_device
 from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit
 from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowType, StreamLike, StructureName, Unpack
 

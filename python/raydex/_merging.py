@@ -10,12 +10,12 @@ import numpy as np
 
 from raydex._arguments import flag
 from raydex._asof_joins import join_asof
-from raydex._columns import Source, look
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import PANDAS, Frames
 from raydex._joined import JoinRows
 from raydex._joins import join
 from raydex._merged import Sides, check_kind, list_of, names_of
+from raydex._sources import Source, look
 from raydex.typing import ColumnNames, Direction, Distance, Frame, How, Suffixes, Validate
 
 _SOURCES = ("left_only", "right_only", "both")

@@ -13,7 +13,7 @@ from raydex import _raydex
 from raydex._arguments import option_texts
 from raydex._array_libraries import as_times
 from raydex._arrow import HostCells
-from raydex._columns import Column, Source, column_of, dtype_of, look, same_device
+from raydex._columns import Column, column_of, dtype_of
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._frames import check_labels, series_like
@@ -23,6 +23,7 @@ from raydex._index import bytes_as_text, options_of
 from raydex._keys import Key, format_of
 from raydex._plain import plain_columns
 from raydex._progress import shown
+from raydex._sources import Source, look, same_device
 from raydex.typing import (
     ColumnLike,
     DeviceLike,

@@ -10,7 +10,6 @@ import numpy as np
 from raydex import _raydex
 from raydex._arguments import flag
 from raydex._array_libraries import as_times
-from raydex._columns import same_device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._exports import nearest_to_table, rows_on_host
 from raydex._frames import PANDAS, POLARS
@@ -19,6 +18,7 @@ from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import Together, check_how, natives
 from raydex._ordered_columns import DIRECTIONS, by_columns, in_one_order, keys_of, pair_of
 from raydex._results import TwoArrays
+from raydex._sources import same_device
 from raydex._times import Time
 from raydex.typing import DeviceLike, Direction, KeyColumns, OrderedHow, Pair, RowType, StreamLike
 

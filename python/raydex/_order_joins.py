@@ -7,7 +7,6 @@ from typing import Any, Literal, overload
 
 from raydex import _raydex
 from raydex._arguments import flag, option_texts
-from raydex._columns import Source, look, same_device
 from raydex._errors import InvalidArgument
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import OF_BUILD_ROWS, check_kind, natives
@@ -28,6 +27,7 @@ from raydex._ordered_columns import (
     unbounded,
     within_64_bits,
 )
+from raydex._sources import Source, look, same_device
 from raydex.typing import (
     Closed,
     ColumnLike,

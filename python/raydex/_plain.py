@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fast path: arrays that are read as they lie, of NumPy and on a GPU. Here alone it is decided which these are;
-`raydex._columns` looks at all others, with the same answers."""
+`raydex._sources` and `_columns` take all others, with the same answers."""
 
 from __future__ import annotations
 

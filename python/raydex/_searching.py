@@ -11,12 +11,13 @@ import numpy.typing as npt
 from raydex import _lists, _raydex
 from raydex._array_libraries import HOST, ArrayLibrary, BareLibrary
 from raydex._arrow import HostCells
-from raydex._columns import Column, Source, column_of, dtype_of, look, natural_of, same_device
+from raydex._columns import Column, column_of, dtype_of, natural_of
 from raydex._devices import Device, gpu
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Index
 from raydex._keys import Key, converts, natural, plain_key
 from raydex._plain import OWN, PlainColumns, plain_columns
+from raydex._sources import Source, look, same_device
 from raydex._times import Time, are_compared, in_one_unit, time_of
 from raydex.typing import ColumnLike, HostColumn, Scalar, Side, StreamLike, Tensor
 

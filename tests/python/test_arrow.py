@@ -10,7 +10,7 @@ import pytest
 import raydex
 from arrow_device import OnDevice
 from raydex import _columns, _cuda, _keys
-from raydex._columns import look
+from raydex._sources import look
 
 pa = pytest.importorskip("pyarrow")
 

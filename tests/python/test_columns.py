@@ -82,14 +82,14 @@ def test_validity_at_any_bit(offset, random):
 
 def test_zero_copy_of_arrow(random):
     numbers = pa.array(random.integers(0, 1 << 30, 1000))
-    cells = raydex._columns.look("column", numbers).cells
+    cells = raydex._sources.look("column", numbers).cells
     assert cells.array.__array_interface__["data"][0] == numbers.buffers()[1].address
 
 
 @pytest.mark.parametrize("column", [pa.array([None, 1, 2] * 20), pa.array([None, "a", "bcd"] * 20)])
 def test_zero_copy_of_bitmaps(column):
     """At any bit, of numbers and of strings."""
-    cells = raydex._columns.look("column", column.slice(21)).cells
+    cells = raydex._sources.look("column", column.slice(21)).cells
     bitmap = cells.validity if isinstance(cells, raydex._arrow.HostCells) else cells.bits
     assert (bitmap.address, bitmap.first_bit) == (column.buffers()[0].address + 2, 5)
     assert bitmap.there(39).tolist() == column.slice(21).is_valid().tolist()

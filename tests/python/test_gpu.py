@@ -15,7 +15,7 @@ import pytest
 import raydex
 from array_libraries import HAS_GPU, Cupy, Torch
 from arrow_device import OnDevice
-from raydex import _columns
+from raydex import _sources
 
 if not HAS_GPU:
     pytest.skip("no GPU, or a raydex without CUDA", allow_module_level=True)
@@ -184,7 +184,7 @@ def test_plain_columns(gpu, dtype, random, monkeypatch):
     sorted_keys = gpu.put(np.sort(keys))
     looks = []
     for name in ("raydex._index", "raydex._searching"):
-        monkeypatch.setattr(sys.modules[name], "look", lambda *of: looks.append(of) or _columns.look(*of))
+        monkeypatch.setattr(sys.modules[name], "look", lambda *of: looks.append(of) or _sources.look(*of))
     short = [gpu.get(call()) for call in calls]
     found = raydex.searchsorted(sorted_keys, lower, "right")
     has_functions = gpu.name != "torch-cuda" or hasattr(gpu.module.Tensor, "__dlpack_c_exchange_api__")

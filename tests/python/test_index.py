@@ -164,7 +164,7 @@ def test_nothing_is_copied(random):
     """An index over an array that changes later keeps what it was built over; a build of 8 bytes a cell
     reads the array itself."""
     keys = random.integers(0, 1 << 40, 1 << 16)
-    source = raydex._columns.look("keys", keys[::2])
+    source = raydex._sources.look("keys", keys[::2])
     native = raydex._columns.column_of(source, 0)
     assert native.kept[0].base is keys
 

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex._arrow import StringCells
-from raydex._columns import Source, column_of, host_cells, look
+from raydex._columns import column_of, host_cells
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._keys import Key
+from raydex._sources import Source, look
 from raydex.dask._libraries import compute, pd, pyarrow
 from raydex.sharded._arrays import in_both
 

@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 import raydex
 from raydex._arguments import flag
-from raydex._columns import key_of, look, role_of
+from raydex._columns import key_of, role_of
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._joins import check_how
 from raydex._keys import Key
 from raydex._ordered_columns import RELATIONS
+from raydex._sources import look
 from raydex.dask._cells import cells_of, key_column
 from raydex.dask._graphs import Graph, Partitions
 from raydex.dask._joins import (

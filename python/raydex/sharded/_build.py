@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from raydex._arguments import check_words, renamed
-from raydex._columns import look
 from raydex._errors import InvalidArgument
+from raydex._sources import look
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import Dense, dense, of_all, row_ids
 from raydex.sharded._devices import DeviceExchange

@@ -13,9 +13,10 @@ import numpy as np
 from raydex import _lists
 from raydex._array_libraries import HOST
 from raydex._arrow import HostCells
-from raydex._columns import Source, column_of, host_cells, key_of, look
+from raydex._columns import column_of, host_cells, key_of
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._keys import Key
+from raydex._sources import Source, look
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._exchange import Exchange
 

@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 
 from raydex._arrow import HostCells
-from raydex._columns import Source, look
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import Matches, bytes_as_text, with_zeros
+from raydex._sources import Source, look
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._call import Call, Probes
 from raydex.sharded._cells import dense, row_ids

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from raydex._arguments import check_words
-from raydex._columns import Source, key_of, look
+from raydex._columns import key_of
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._joined import Joined
 from raydex._joins import OF_BUILD_ROWS, check_how, check_seed, common_key, match_columns, pair_columns
 from raydex._keys import Key
+from raydex._sources import Source, look
 from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._build import engine_for
 from raydex.sharded._call import Probes

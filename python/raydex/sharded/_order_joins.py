@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from raydex import _lists
 from raydex._arguments import flag
-from raydex._columns import Source, key_of, look, role_of, same_device
+from raydex._columns import key_of, role_of
 from raydex._errors import InvalidArgument
 from raydex._joins import check_how, pair_columns
 from raydex._keys import Key
 from raydex._ordered_columns import DIRECTIONS, MISSING, RELATIONS, check_comparison, is_pair, pair_of
+from raydex._sources import Source, look, same_device
 from raydex.sharded._arrays import arrays_of, in_both
 from raydex.sharded._build import engine_for
 from raydex.sharded._cells import dense, empty_source, of_all

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
-from raydex._columns import column_of, look
+from raydex._columns import column_of
+from raydex._sources import look
 from raydex.sharded._arrays import Arrays, arrays_of
 
 SLICE = 1 << 22

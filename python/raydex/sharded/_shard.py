@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._arguments import option_texts
-from raydex._columns import column_of, look
+from raydex._columns import column_of
 from raydex._errors import InvalidArgument
 from raydex._index import Index, build, row_ids_in
 from raydex._keys import Key
+from raydex._sources import look
 from raydex._structures import known
 from raydex.sharded._arrays import arrays_of
 

@@ -10,10 +10,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from raydex._columns import look
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import check_has_values
 from raydex._keys import Key
+from raydex._sources import look
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import dense, of_all
 from raydex.sharded._devices import beside, to_device
