@@ -21,7 +21,7 @@ import time
 
 import numpy as np
 import raydex
-from raydex import _columns, _raydex
+from raydex import _raydex
 
 KEYS = 1000
 CALLS = 20  # a stretch
@@ -78,32 +78,26 @@ def least(calls, wait, stretches):
 
 def calls_of(index, keys, probes):
     """By name: what a user calls, and what of the extension is called then. The keys are sorted."""
-    source = _columns.look("points", probes)
-    stream, _ = _columns.stream_of(source, None)
-    column = _columns.column(source, stream, index._key)
-    world = source.world
-    out = world.empty(column.size, "int64", stream)
-    native, session, to = index._native, index._place.session(), world.address(out)
-    batch = (session, stream, column.native)
+    batch, rows = index._batch(probes, None, None), index._batch(keys, None, None)
+    out = batch.library.empty(batch.size, "int64", batch.stream)
+    native, to = index._native, batch.library.address(out)
 
-    def run(call, *arguments):
-        return lambda: call(*batch, *arguments)
+    def run(call, arguments, *others):
+        return lambda: call(*arguments, *others, to, batch.size)
 
-    rows = _columns.column(_columns.look("a", keys), stream, index._key)
-    on_a_gpu = {} if world.device is None else {
+    on_a_gpu = {} if batch.library.device is None else {
         "searchsorted": (
             lambda: raydex.searchsorted(keys, probes),
-            lambda: _raydex.search_sorted(
-                "cuda", session, stream, rows.native, column.native, False, to, column.size),
+            run(_raydex.search_sorted, ("cuda", *rows.points), batch.points[2], False),
         ),
     }
     return {
-        "first": (lambda: index.first(probes), run(native.first, None, to, column.size)),
-        "contains": (lambda: index.contains(probes), run(native.contains, to, column.size)),
-        "count": (lambda: index.count(probes), run(native.count, None, to, column.size)),
-        "rank": (lambda: index.rank(probes), run(native.rank, False, to, column.size)),
+        "first": (lambda: index.first(probes), run(native.first, batch.arguments)),
+        "contains": (lambda: index.contains(probes), run(native.contains, batch.points)),
+        "count": (lambda: index.count(probes), run(native.count, batch.arguments)),
+        "rank": (lambda: index.rank(probes), run(native.rank, batch.points, False)),
         **on_a_gpu,
-    }, (out, column, rows)
+    }, (out, batch, rows)
 
 
 def main():

@@ -171,7 +171,6 @@ def measure_searchsorted(arguments):
 
 def measure_join_asof(arguments):
     import duckdb
-    import pandas
     import polars
 
     random = np.random.default_rng(7)

@@ -11,6 +11,7 @@ table; beside it belongs
 """
 
 import argparse
+import functools
 import statistics
 
 
@@ -88,8 +89,9 @@ def measure(arguments, keys, probes, order):
     for peer in arguments.peers.split(","):
         version, column, search, timed, to_host = PEERS[peer]()
         on_device = column(keys), column(probes)
-        timed(lambda: search(*on_device))
-        runs = [timed(lambda: search(*on_device)) for _ in range(arguments.repetitions)]
+        once = functools.partial(search, *on_device)
+        timed(once)
+        runs = [timed(once) for _ in range(arguments.repetitions)]
         if not np.array_equal(expected, to_host(runs[-1][1][:100000])):
             raise SystemExit(f"{peer} answers in another way than NumPy")
         ms = statistics.median(run[0] for run in runs)

@@ -10,7 +10,7 @@ import in_threads
 import numpy as np
 import pytest
 import raydex
-from raydex import _array_libraries, _columns, _cuda, _devices, _keys, _plain, _raydex, _searching
+from raydex import _array_libraries, _columns, _cuda, _devices, _keys, _plain, _raydex, _searching, _sources
 
 torch = pytest.importorskip("torch")
 
@@ -79,7 +79,7 @@ def device(monkeypatch):
     monkeypatch.setattr(_cuda, "_driver", driver)
     of.library = _array_libraries.TorchLibrary(0)
     of.library.torch_device = torch.device("cpu")
-    for module in (_array_libraries, _columns, _plain):
+    for module in (_array_libraries, _plain, _sources):
         monkeypatch.setattr(module, "torch_library", lambda number: of.library)
     _plain._library.cache_clear()
     monkeypatch.setitem(_devices._sessions, 0, _raydex.Session("cpu"))
@@ -89,7 +89,7 @@ def device(monkeypatch):
     monkeypatch.setattr(_raydex, "advise_points", lambda size, key, where: advise(size, key, "cpu"))
     # Counts what goes the general way.
     of.looked = 0
-    look = _columns.look
+    look = _sources.look
 
     def counted(*arguments):
         of.looked += 1
@@ -104,7 +104,7 @@ def device(monkeypatch):
 def on_device(keys):
     """An index that says to be on the GPU."""
     key = _keys.Key(keys.dtype)
-    source = _columns.column_of(_columns.look("keys", keys), 0)
+    source = _columns.column_of(_sources.look("keys", keys), 0)
     native = _raydex.Index("sorted_array", "cpu", _raydex.Session("cpu"), 0, source.native, None, {})
     index = raydex.Index(native, _devices.Device("cuda", 0), key, None, 0)
     index._closed = True  # it goes with the last reference, and asks no driver

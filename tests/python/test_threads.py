@@ -96,7 +96,7 @@ def test_rows_of_an_array_that_cannot_be_made():
                 raise MemoryError("none")
             return super().empty(size, dtype, stream)
 
-    source = raydex._columns.look("lower", lower)
+    source = raydex._sources.look("lower", lower)
     source.library = Short()
     with pytest.raises(MemoryError, match="none"):
         index.rows(source, lower + 9)
