@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "raydex/core/lookups/hashing.hpp"
 #include "raydex/join.hpp"
 #include "tests/joins/joined_rows.hpp"
 #include "tests/joins/tables.hpp"
@@ -43,14 +44,15 @@ class table_join : public backend_test {
   }
 
   void check(const table& build, const table& probe, bool missing_equal,
-             const std::string& structure = "auto") {
+             const std::string& structure = "auto",
+             const std::optional<std::uint32_t>& seed = std::nullopt) {
     const found_rows found = find_equal(build, probe, missing_equal);
     for (const join_kind kind : all_join_kinds) {
       const std::unique_ptr<joined> got = [&] {
         const placed_table build_there(at(), build, true);
         const placed_table probe_there(at(), probe);
         return match_tables(tested_backend(), at(), build_there.parts, probe_there.parts, kind,
-                            {.structure = structure, .missing_equal = missing_equal});
+                            {.structure = structure, .missing_equal = missing_equal, .seed = seed});
       }();
       check_joined(at(), *got, kind, found, asked_rows::both, rows_in(build));
       if (HasFatalFailure()) return;
@@ -175,6 +177,41 @@ TEST_F(table_join, of_several_columns) {
     check(make(packed, builds), make(packed, 2000), missing_equal);
     const table hashed{cells_of<std::int64_t>{}, cells_of<std::string>{}, cells_of<double>{}};
     check(make(hashed, builds), make(hashed, 2000), missing_equal);
+  }
+}
+
+// Keys that a hash does not tell apart, made by undoing it.
+TEST_F(table_join, of_keys_with_equal_hashes) {
+  constexpr std::uint32_t seed = 5;
+  constexpr auto mix = core::hash_by<std::uint64_t>(seed);
+  constexpr std::uint64_t hash = 77;
+  using numbers = cells_of<std::uint64_t>;
+  // The second number of a key whose first one leaves this behind.
+  const auto second = [&](std::uint64_t first) {
+    return core::key_of(mix, hash) ^ mix(mix(mix(mix.first + 2) ^ first) + 2);
+  };
+  const auto keys = [&](const std::vector<std::uint64_t>& first) {
+    table made{numbers{}, numbers{}};
+    for (const std::uint64_t number : first) {
+      std::get<numbers>(made[0]).push_back(number);
+      std::get<numbers>(made[1]).push_back(number < 10 ? second(number) : number);
+    }
+    return made;
+  };
+  // This number leaves behind what a missing one does.
+  const std::uint64_t as_missing = mix(mix.first + 2) ^ (mix.first + 1);
+  const table with_missing{numbers{as_missing, std::nullopt, 4}, numbers{8, 8, 8}};
+  const table some{numbers{as_missing, 4}, numbers{8, 8}};
+  for (const char* structure : {"auto", "hash_open", "pivot_tree"}) {
+    SCOPED_TRACE(structure);
+    check(keys({10, 3, 11}), keys({0, 3, 1, 11, 2}), false, structure, seed);
+    check(keys({10, 3, 11, 3}), keys({0, 3, 1, 11, 2}), false, structure, seed);
+    check(keys({10, 3, 11, 4}), keys({4, 3, 1, 11, 2}), false, structure, seed);
+    for (const bool missing_equal : {false, true}) {
+      check(with_missing, some, missing_equal, structure, seed);
+      check(some, with_missing, missing_equal, structure, seed);
+      check(with_missing, with_missing, missing_equal, structure, seed);
+    }
   }
 }
 

@@ -16,6 +16,7 @@
 #include "raydex/core/group.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/memory.hpp"
+#include "src/machines/cpu/joins/key_numbers.hpp"
 #include "src/machines/cpu/lookups/simd_kernels.hpp"
 #include "src/machines/cpu/lookups/simd_team.hpp"
 #include "src/machines/cpu/parallel.hpp"
@@ -93,6 +94,14 @@ struct executor {
       for (std::uint64_t i = begin; i < end; ++i)
         f(i);
     });
+  }
+  static void for_each(const context& /*on*/, const core::put_key_hashes& put, std::uint64_t size) {
+    put_numbers(put, size);
+  }
+  template <class Key>
+  static void for_each(const context& /*on*/, const core::put_packed_keys<Key>& put,
+                       std::uint64_t size) {
+    put_numbers(put, size);
   }
   template <class Function>
   static void for_each_alone(const context& on, const Function& f, std::uint64_t size) {

@@ -2,6 +2,7 @@
 // Joins of two tables by equal keys that are made once, without an index.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +17,30 @@
 #include "src/operations/joins/slices.hpp"
 
 namespace raydex {
+
+// What is compared of keys whose hashes are equal: all columns but the widest one of no strings, if
+// one is left. A hash is made of one column after the other, and each step can be undone, see
+// `core::composite_cells::hash`: the hash and the other columns determine that column. Where
+// missing values are equal it is one without any, since they are hashed in another way.
+inline void leave_out_one(core::composite_cells& build, core::composite_cells& probe) {
+  if (build.count < 2) return;
+  const auto may_be_missing = [](const core::composite_cells& keys, unsigned p) {
+    return keys.missing_equal && keys.parts[p].fixed.validity != nullptr;
+  };
+  const auto saved = [&](unsigned p) {
+    const core::key_cells& part = build.parts[p];
+    const bool stays = part.is_strings || may_be_missing(build, p) || may_be_missing(probe, p);
+    return stays ? 0 : part.bits();
+  };
+  unsigned out = 0;
+  for (unsigned p = 1; p < build.count; ++p)
+    if (saved(p) > saved(out)) out = p;
+  if (saved(out) == 0) return;
+  for (core::composite_cells* keys : {&build, &probe}) {
+    std::copy(keys->parts + out + 1, keys->parts + keys->count, keys->parts + out);
+    --keys->count;
+  }
+}
 
 template <class RowId, executor Executor>
 class equal_keys {
@@ -59,7 +84,10 @@ class equal_keys {
   }
 
   void find_hashed() {
-    how_.hashed_from = &build_;
+    core::composite_cells compared = build_;
+    core::composite_cells compared_with = probe_;
+    leave_out_one(compared, compared_with);
+    how_.hashed_from = &compared;
     how_.order = join_order::probe_rows;  // those of a probe are compared with its own columns
     try_hashes(how_.seed, [&](const core::hash_function<std::uint64_t>& mix) {
       const made_column build = hashed<Executor>(on_, build_, mix, build_size_);
@@ -67,7 +95,8 @@ class equal_keys {
       find(build.view(), probe.view());
       return !found_ || !found_->confused;
     });
-    if (found_) Executor::drop_different(on_, probe_, build_, found_->rows);
+    if (found_) Executor::drop_different(on_, compared_with, compared, found_->rows);
+    how_.hashed_from = nullptr;
   }
 
   context on_;
