@@ -13,14 +13,14 @@ from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
 from raydex._array_libraries import HOST, bare_library, is_of
 from raydex._arrow import HostCells, Table, is_arrow, take_arrow
-from raydex._columns import Column, column_of, dtype_of, key_of, read_as, role_of, takes
+from raydex._columns import Column, are_none, column_of, dtype_of, key_of, read_as, role_of, takes
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._frames import check_one_table
 from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts, plain_key
 from raydex._plain import OWN, plain_columns
-from raydex._sources import Source, look, on_gpu, same_device
+from raydex._sources import Source, look, on_gpu, ready, same_device
 from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit
 from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowType, StreamLike, StructureName, Unpack
 
@@ -174,6 +174,10 @@ def together(sources: list[Source], stream: int, roles: Sequence[str] | None = N
     alike = _alike(sources, stream)
     if alike is not None:
         return alike
+    for one in sources:
+        given = ready(one, stream)
+        if isinstance(given, HostCells):
+            given.is_void = given.is_void or are_none(given)
     for other in [key_of(one, stream) for one in sources]:
         sources = [read_as(one, other) for one in sources]
     key = _key_of_all(sources, stream, roles is not None)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -193,11 +194,18 @@ def searchsorted(
         raise InvalidArgument(f"a: it has {rows.ndim} dimensions, {rows.shape}; it must have one")
     if sorter is not None:
         rows = rows[_checked_sorter(sorter, len(rows))]
+    rows, values = _like_the_other(rows, values)
     if (first.loose or probes.loose) and _are_signed_and_uint64(rows.dtype, values.dtype):
         found = _search_signed_and_unsigned(rows, values, side)
     else:
         found = _search(*_in_one_type(first, rows, probes, values), side)
     return probes.library.from_host(found)
+
+
+def _like_the_other(*both: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """Of two arrays the one without cells in the type of the other: an empty list has none that could be compared."""
+    for one, other in zip(both, both[::-1]):
+        yield one if one.size else np.empty(one.shape, other.dtype)
 
 
 def _is_left_to_numpy(a: Any, v: Any) -> bool:
@@ -386,8 +394,7 @@ def isin(
         elements.library.stream_for(stream)
     shape = values.shape
     values, rows = values.reshape(-1), rows.reshape(-1)
-    if len(rows) == 0:  # an empty list is of no type that could be compared
-        rows = np.empty(0, values.dtype)
+    rows, values = _like_the_other(rows, values)
     if _are_signed_and_uint64(values.dtype, rows.dtype):
         found = _isin_signed_and_unsigned(values, rows)
     else:

@@ -236,6 +236,25 @@ def test_empty_tables(library):
     assert pairs(library.join(nothing, some, "left")) == [(0, -1), (1, -1)]
 
 
+def test_arrays_of_no_cells_have_no_type(random):
+    """`np.array([])` has floats, whatever was meant; what was asked for is another type."""
+    days = np.array(["2020-01-01", "2020-01-02"], "M8[D]")
+    for some in (np.array([1, 2]), np.array([0.5, 1]), days, ["ab", "c"], ["ab", "longer than eight bytes"],
+                 [b"\0" * 16, b"a" * 16]):
+        nothing = np.array([])
+        assert pairs(raydex.join(nothing, some, "left")) == [(0, -1), (1, -1)]
+        assert pairs(raydex.join(some, nothing, "right")) == [(-1, 0), (-1, 1)]
+        assert len(raydex.build(some).first(nothing)) == 0
+        assert pairs(raydex.join([nothing, nothing], [some, [1, 2]], "anti")) == [(0, -2), (1, -2)]
+    # The type of four columns, which is found column by column, is that of the floats, which have cells.
+    floats, integers = (np.array([0.25, 0.5]), np.array([1.5, 2.5])), (np.array([2, 3], "i4"),) * 2
+    assert pairs(raydex.join_intervals(floats, integers)) == [(0, 1)]
+    assert raydex.join_asof(nothing, days).tolist() == [-1, -1]
+    assert raydex.join_asof(days, nothing).tolist() == []
+    with pytest.raises(raydex.InvalidType, match="int32"):
+        raydex.join(np.array([], "int32"), ["ab"])
+
+
 def test_a_column_of_no_strings():
     assert pairs(raydex.join(pa.array([], pa.string()), pa.array(["a"]), "anti")) == [(0, -2)]
 

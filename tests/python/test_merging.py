@@ -79,6 +79,17 @@ def test_as_in_pandas(random, kind, how):
 
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_frame_of_no_rows_and_no_types(random, kind, how):
+    """`pd.DataFrame({"key": []})` has floats, whatever was meant."""
+    some, none = frame_of(random, kind, 30, "a"), pd.DataFrame({"key": [], "place": [], "b": []})
+    for left, right in ((some, none), (none, some)):
+        for on in ("key", ["place", "key"]):
+            found, expected = raydex.merge(left, right, how, on=on), by_pandas(left, right, how, on=on)
+            pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_sorted_as_in_pandas(random, kind, how):
     for rows, others in ((40, 30), (30, 0), (0, 30)):
         left, right = frame_of(random, kind, rows, "a"), frame_of(random, kind, others, "b")

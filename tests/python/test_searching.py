@@ -152,6 +152,15 @@ def test_isin_of_times_and_strings(data, dtype, invert):
         raydex.isin(element, tests, invert=invert), np.isin(element, tests, invert=invert))
 
 
+def test_of_nothing():
+    for some in (["a", "b"], np.array(["2020-01-01", "2020-01-02"], "M8[D]"), np.array([1, 2], "u8"), [-1, 2]):
+        for nothing in ([], np.array([])):
+            assert raydex.isin(nothing, some).tolist() == [] == raydex.searchsorted(some, nothing).tolist()
+            assert raydex.isin(some, nothing).tolist() == [False, False]
+            assert raydex.searchsorted(nothing, some).tolist() == [0, 0]
+    assert raydex.isin(np.zeros((0, 3)), ["a"]).shape == (0, 3)
+
+
 def test_isin_of_numbers_and_lists():
     for element in (3, [3, 4], np.float32(2)):
         expected = np.isin(element, [3, 2, 2])
