@@ -35,7 +35,7 @@ void check_outputs(std::span<const file_argument> outputs, std::span<const file_
     }
   };
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    check(outputs[i], inputs);
+    if (outputs[i].name != "-") check(outputs[i], inputs);  // standard input is no output
     check(outputs[i], outputs.first(i));
   }
 }

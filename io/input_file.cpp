@@ -29,6 +29,11 @@ bool read(std::istream& stream, const std::string& name, Work&& work) {
 }  // namespace
 
 input_file open_input(const std::string& path) {
+  if (path == "-" || path.starts_with("-:")) {
+    throw invalid_argument(fmt::format(
+        "{}: standard input is read as the points of `raydex query` alone; give the name of a file",
+        path));
+  }
   std::error_code failure;
   // Sizes are compared with the file's before memory is allocated, and a pipe has no size.
   if (!std::filesystem::is_regular_file(path, failure)) {

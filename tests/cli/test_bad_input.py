@@ -192,6 +192,8 @@ def test_files_that_are_not_there(program):
     for name in ["none.npy", "none.csv:a", "none/k.npy"]:
         line = program.refuse_query(keys=good, points=name, result="first")
         assert "cannot be read: No such file" in line
+    line = program.refuse_query(keys="-", points=good, result="first")
+    assert line.startswith("raydex: -: standard input is read as the points of `raydex query` alone")
     assert "not a regular file" in program.refuse_query(keys=".", points=good, result="first")
 
 

@@ -345,6 +345,8 @@ WRONG = [
     ({"kind": "band", "distance": "1", "build": "t.csv:short", "probe": "t.csv:short"}, "bytes2"),
     ({"kind": "inner", "build": "t.csv:mixed"}, "t.csv:mixed:string"),
     ({"kind": "inner", "build": "none.npy"}, "none.npy: cannot be read: No such file"),
+    ({"kind": "inner", "probe": "-", "out": "-"}, "-: standard input is read as the points of `raydex query` alone"),
+    ({"kind": "inner", "build": "-:k"}, "-:k: standard input is read as the points of `raydex query` alone"),
     ({"kind": "inner", "structure": "pivot_teee"}, "did you mean 'pivot_tree'?"),
     ({"kind": "inner", "structure": "sorted_array", "option": "layuot=row"}, "'layout'?"),
     ({"kind": "inner", "backend": "tpu"}, "tpu"),
