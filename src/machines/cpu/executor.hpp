@@ -16,6 +16,7 @@
 #include "raydex/core/group.hpp"
 #include "raydex/core/lookups/lookup.hpp"
 #include "raydex/memory.hpp"
+#include "src/machines/cpu/joins/different_keys.hpp"
 #include "src/machines/cpu/joins/key_numbers.hpp"
 #include "src/machines/cpu/lookups/simd_kernels.hpp"
 #include "src/machines/cpu/lookups/simd_team.hpp"
@@ -72,11 +73,6 @@ struct executor {
                                                           const equality& how) {
     return cpu::find_equal_rows<Key, RowId>(on, build, probe, how);
   }
-  template <class RowId>
-  static void drop_different(const context& on, const core::composite_cells& probe,
-                             const core::composite_cells& build, found_rows<RowId>& found) {
-    cpu::drop_different(on, probe, build, found);
-  }
   template <class Key, class RowId>
   static sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
                                              const entry_order& order = {}) {
@@ -102,6 +98,11 @@ struct executor {
   static void for_each(const context& /*on*/, const core::put_packed_keys<Key>& put,
                        std::uint64_t size) {
     put_numbers(put, size);
+  }
+  template <class RowId>
+  static void for_each(const context& /*on*/, const core::drop_different_keys<RowId>& drop,
+                       std::uint64_t size) {
+    drop_different(drop, size);
   }
   template <class Function>
   static void for_each_alone(const context& on, const Function& f, std::uint64_t size) {

@@ -65,11 +65,6 @@ struct executor {
                                                           const equality& how) {
     return cuda::find_equal_rows<Key, RowId>(on, build, probe, how);
   }
-  template <class RowId>
-  static void drop_different(const context& on, const core::composite_cells& probe,
-                             const core::composite_cells& build, found_rows<RowId>& found) {
-    cuda::drop_different(on, probe, build, found);
-  }
   template <class Key, class RowId>
   static sorted_edits<Key, RowId> sort_edits(const context& on, const edits& batch,
                                              const entry_order& order = {}) {

@@ -29,24 +29,17 @@ struct equality {
   bool any_row = false;  // whether a probe is to know that there is a build row, but not which
 };
 
-// `find_equal_rows`: nothing if an index would be faster, or if too many build rows have one key.
+// Nothing if an index would be faster, or if too many build rows have one key.
 // `Key` is as wide as the codes of both columns, and `RowId` can number their rows. Synchronises.
-// `drop_different` takes back what was found of other keys with the same hash, if keys are hashes.
 namespace cpu {
 template <class Key, class RowId>
 std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
                                                  const column& probe, const equality& how);
-template <class RowId>
-void drop_different(const context& on, const core::composite_cells& probe,
-                    const core::composite_cells& build, found_rows<RowId>& found);
 }  // namespace cpu
 namespace cuda {
 template <class Key, class RowId>
 std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
                                                  const column& probe, const equality& how);
-template <class RowId>
-void drop_different(const context& on, const core::composite_cells& probe,
-                    const core::composite_cells& build, found_rows<RowId>& found);
 }  // namespace cuda
 
 }  // namespace raydex

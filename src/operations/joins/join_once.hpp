@@ -95,8 +95,14 @@ class equal_keys {
       find(build.view(), probe.view());
       return !found_ || !found_->confused;
     });
-    if (found_) Executor::drop_different(on_, compared_with, compared, found_->rows);
     how_.hashed_from = nullptr;
+    if (!found_) return;
+    found_rows<RowId>& rows = found_->rows;
+    Executor::for_each(
+        on_,
+        core::drop_different_keys<RowId>{compared_with, compared, rows.begins.data(),
+                                         rows.counts.data(), static_cast<const RowId*>(rows.list)},
+        rows.begins.size());
   }
 
   context on_;

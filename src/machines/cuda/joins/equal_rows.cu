@@ -279,19 +279,4 @@ template std::optional<equal_rows<std::uint32_t>> find_equal_rows<std::uint64_t,
 template std::optional<equal_rows<std::uint64_t>> find_equal_rows<std::uint64_t, std::uint64_t>(
     const context&, const column&, const column&, const equality&);
 
-template <class RowId>
-void drop_different(const context& on, const core::composite_cells& probe,
-                    const core::composite_cells& build, found_rows<RowId>& found) {
-  executor::for_each(
-      on,
-      core::drop_different_keys<RowId>{probe, build, found.begins.data(), found.counts.data(),
-                                       static_cast<const RowId*>(found.list)},
-      found.begins.size());
-}
-
-template void drop_different(const context&, const core::composite_cells&,
-                             const core::composite_cells&, found_rows<std::uint32_t>&);
-template void drop_different(const context&, const core::composite_cells&,
-                             const core::composite_cells&, found_rows<std::uint64_t>&);
-
 }  // namespace raydex::cuda
