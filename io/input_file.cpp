@@ -30,9 +30,10 @@ bool read(std::istream& stream, const std::string& name, Work&& work) {
 
 input_file open_input(const std::string& path) {
   if (path == "-" || path.starts_with("-:")) {
-    throw invalid_argument(fmt::format(
-        "{}: standard input is read as the points of `raydex query` alone; give the name of a file",
-        path));
+    throw invalid_argument(
+        fmt::format("{}: standard input is read as points and ranges of `raydex query` alone; give "
+                    "the name of a file",
+                    path));
   }
   std::error_code failure;
   // Sizes are compared with the file's before memory is allocated, and a pipe has no size.

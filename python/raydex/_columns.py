@@ -310,9 +310,14 @@ def _short_column(source: Source, cells: StringCells, want: Key, role: str) -> C
     return column
 
 
-def are_none(cells: HostCells) -> bool:
-    """Whether an array has no cells and the type that NumPy and pandas give such ones, which says nothing of others."""
-    return cells.array.size == 0 and cells.array.dtype == np.float64
+def is_none(source: Source, cells: HostCells) -> bool:
+    """Whether an array or Series has no cells and floats for a type, as NumPy and pandas give such ones, whatever was
+    meant. In Polars and Arrow one says null."""
+    return (
+        cells.array.size == 0
+        and cells.array.dtype == np.float64
+        and type(source.value).__module__.partition(".")[0] in ("numpy", "pandas")
+    )
 
 
 def key_of(source: Source, stream: int = 0) -> Key:
@@ -360,7 +365,7 @@ def column_of(source: Source, stream: int, want: Key | None = None, copies: bool
         return _column_of_nothing(source, cells, stream)
     if isinstance(cells, StringCells):
         return _string_column(source, cells, want, role)
-    if isinstance(cells, HostCells) and (cells.is_void or (want is not None and are_none(cells))):
+    if isinstance(cells, HostCells) and (cells.is_void or (want and not want.is_number and is_none(source, cells))):
         return _void_column(source, cells, want)
     if isinstance(cells, DeviceCells):
         return _device_column(source, cells, want, stream, role)

@@ -71,6 +71,8 @@ class Frames:
         zones = [getattr(one.dtype, "tz", None) for one in (column, other)]
         if None not in zones and zones[0] != zones[1]:
             other = other.dt.tz_convert(zones[0])
+        if len(column) == 0 and column.dtype == np.float64 and getattr(other.dtype, "kind", "O") not in "biuf":
+            return other  # of no type of its own, see `_columns.is_none`
         return self.library.concat([column, other], ignore_index=True)
 
     def cells_at(self, column: Any, rows: Rows) -> Any:

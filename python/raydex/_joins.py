@@ -13,7 +13,7 @@ from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
 from raydex._array_libraries import HOST, bare_library, is_of
 from raydex._arrow import HostCells, Table, is_arrow, take_arrow
-from raydex._columns import Column, are_none, column_of, dtype_of, key_of, read_as, role_of, takes
+from raydex._columns import Column, column_of, dtype_of, is_none, key_of, read_as, role_of, takes
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._frames import check_one_table
 from raydex._index import Index
@@ -174,10 +174,11 @@ def together(sources: list[Source], stream: int, roles: Sequence[str] | None = N
     alike = _alike(sources, stream)
     if alike is not None:
         return alike
-    for one in sources:
-        given = ready(one, stream)
-        if isinstance(given, HostCells):
-            given.is_void = given.is_void or are_none(given)
+    if not all(key_of(one, stream).is_number for one in sources):
+        for one in sources:
+            given = ready(one, stream)
+            if isinstance(given, HostCells):
+                given.is_void = given.is_void or is_none(one, given)
     for other in [key_of(one, stream) for one in sources]:
         sources = [read_as(one, other) for one in sources]
     key = _key_of_all(sources, stream, roles is not None)

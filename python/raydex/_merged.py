@@ -148,4 +148,4 @@ class Sides:
     def filled(self, column: Any, other: Any, rows: JoinRows) -> Any:
         """The cells of a column of the left side at the rows of a join, and of the right side if there is none."""
         at = np.where(rows.probe < 0, len(column) + rows.build, rows.probe)
-        return self.of.cells_at(self.of.joined(column, other) if len(column) else other, at)
+        return self.of.cells_at(self.of.joined(column, other), at)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -173,7 +172,8 @@ def searchsorted(
     Answers, dtypes and errors are NumPy's: values of two dtypes are compared in the one that NumPy promotes them to,
     NaN and NaT come last. Integers of lists and Python's own are compared exactly; beside floating keys one that is
     none of their values is refused. Times of two units are compared exactly, also if one unit does not hold the other's
-    (NumPy's wrap). Values that are no keys of raydex (str, object, complex, longdouble, records) are refused.
+    (NumPy's wrap). Values that are no keys of raydex (str, object, complex, longdouble, records) are refused. Of an
+    array without elements the type does not matter.
     """
     if side not in ("left", "right"):
         raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
@@ -194,7 +194,7 @@ def searchsorted(
         raise InvalidArgument(f"a: it has {rows.ndim} dimensions, {rows.shape}; it must have one")
     if sorter is not None:
         rows = rows[_checked_sorter(sorter, len(rows))]
-    rows, values = _like_the_other(rows, values)
+    rows, values = _of_one_type_if_empty(rows, values)
     if (first.loose or probes.loose) and _are_signed_and_uint64(rows.dtype, values.dtype):
         found = _search_signed_and_unsigned(rows, values, side)
     else:
@@ -202,10 +202,13 @@ def searchsorted(
     return probes.library.from_host(found)
 
 
-def _like_the_other(*both: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-    """Of two arrays the one without cells in the type of the other: an empty list has none that could be compared."""
-    for one, other in zip(both, both[::-1]):
-        yield one if one.size else np.empty(one.shape, other.dtype)
+def _of_one_type_if_empty(
+    rows: npt.NDArray[Any], values: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Two arrays. One without cells has the type of the other one: an empty list has none that could be compared."""
+    if rows.size == 0:
+        return (np.empty(rows.shape, values.dtype), values)
+    return (rows, values if values.size else np.empty(values.shape, rows.dtype))
 
 
 def _is_left_to_numpy(a: Any, v: Any) -> bool:
@@ -375,7 +378,8 @@ def isin(
     Answers are NumPy's: two dtypes are compared in the one that NumPy promotes them to, int64 and uint64 exactly, NaN
     and NaT are in nothing. (Where integers of 64 bits meet floating numbers, `numpy.isin` finds some that are in
     nothing, since it takes two elements that round to one number for a pair; raydex does not.) Values that are no keys
-    of raydex (str, object, complex, longdouble, records) are refused.
+    of raydex (str, object, complex, longdouble, records) are refused. Of an array without elements the type does not
+    matter.
     """
     if kind not in (None, "sort", "table"):
         raise InvalidArgument(f"kind: {kind!r} is none of None, 'sort' and 'table'")
@@ -394,7 +398,7 @@ def isin(
         elements.library.stream_for(stream)
     shape = values.shape
     values, rows = values.reshape(-1), rows.reshape(-1)
-    rows, values = _like_the_other(rows, values)
+    rows, values = _of_one_type_if_empty(rows, values)
     if _are_signed_and_uint64(values.dtype, rows.dtype):
         found = _isin_signed_and_unsigned(values, rows)
     else:

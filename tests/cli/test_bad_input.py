@@ -193,7 +193,7 @@ def test_files_that_are_not_there(program):
         line = program.refuse_query(keys=good, points=name, result="first")
         assert "cannot be read: No such file" in line
     line = program.refuse_query(keys="-", points=good, result="first")
-    assert line.startswith("raydex: -: standard input is read as the points of `raydex query` alone")
+    assert line.startswith("raydex: -: standard input is read as points and ranges of `raydex query` alone")
     assert "not a regular file" in program.refuse_query(keys=".", points=good, result="first")
 
 

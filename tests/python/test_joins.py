@@ -251,8 +251,13 @@ def test_arrays_of_no_cells_have_no_type(random):
     assert pairs(raydex.join_intervals(floats, integers)) == [(0, 1)]
     assert raydex.join_asof(nothing, days).tolist() == [-1, -1]
     assert raydex.join_asof(days, nothing).tolist() == []
-    with pytest.raises(raydex.InvalidType, match="int32"):
-        raydex.join(np.array([], "int32"), ["ab"])
+    # Floats beside integers are what they say, as in Polars and Arrow, where null is the type of no cells.
+    integers = pa.array([1, 2], pa.int32())
+    assert raydex.join_asof(integers, nothing, tolerance=0.5).tolist() == []
+    assert raydex.join_asof(nothing, integers, tolerance=0.5).tolist() == [-1, -1]
+    for typed in (np.array([], "int32"), pa.array([], pa.float64()), pl.Series([], dtype=pl.Float64)):
+        with pytest.raises(raydex.InvalidType, match="int32|float64"):
+            raydex.join(typed, ["ab"])
 
 
 def test_a_column_of_no_strings():

@@ -88,6 +88,17 @@ def test_a_frame_of_no_rows_and_no_types(random, kind, how):
             pd.testing.assert_frame_equal(found, expected, check_dtype=False)
 
 
+@pytest.mark.parametrize("how", ["right", "outer"])
+def test_types_of_an_empty_left_side(how):
+    """They are those of a left side with rows."""
+    times = [pl.Datetime("us", zone) for zone in ("UTC", "Europe/Berlin")]
+    for value, types in ((1, (pl.Int64, pl.Int32)), (1, times), ("a", (pl.String, pl.Categorical))):
+        left, right = (pl.DataFrame({"k": pl.Series([value]).cast(one)}) for one in types)
+        for of in (lambda frame: frame, pl.DataFrame.to_arrow):
+            some, none = (raydex.merge(of(one), of(right), how, on="k") for one in (left, left.clear()))
+            assert some.schema == none.schema
+
+
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sorted_as_in_pandas(random, kind, how):

@@ -159,6 +159,9 @@ def test_of_nothing():
             assert raydex.isin(some, nothing).tolist() == [False, False]
             assert raydex.searchsorted(nothing, some).tolist() == [0, 0]
     assert raydex.isin(np.zeros((0, 3)), ["a"]).shape == (0, 3)
+    for one in (np.array([], "M8[D]"), np.array([], "S3"), np.array([], "i8"), np.array([])):
+        for other in (np.array([], "M8[ns]"), np.array([], "U3"), np.array([], "c16"), []):
+            assert raydex.isin(one, other).tolist() == [] == raydex.searchsorted(other, one).tolist()
 
 
 def test_isin_of_numbers_and_lists():

@@ -24,7 +24,7 @@ struct equal_rows {
 // What is asked for, whatever the columns.
 struct equality {
   std::uint64_t seed;                                  // of a hash
-  const core::composite_cells* hashed_from = nullptr;  // of the build side, if its keys are hashes
+  const core::composite_cells* hashed_from = nullptr;  // compared, if build keys are hashes of it
   join_order order = join_order::probe_rows;
   bool any_row = false;  // whether a probe is to know that there is a build row, but not which
 };

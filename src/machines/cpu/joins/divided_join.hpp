@@ -37,7 +37,7 @@ constexpr unsigned part_bits(std::uint64_t rows) {
 template <class Key, class RowId>
 class divided_join {
  public:
-  // `hashed`: the columns of the build side, if its keys are hashes of these. `any_row`: whether
+  // `hashed`: what is compared of build rows with equal hashes, if keys are hashes. `any_row`: if
   // the rows that are found are of no interest, but that there are some. `bits`: what divides it
   // into parts, of 0 to 31.
   divided_join(const context& on, const column& build, const column& probe,

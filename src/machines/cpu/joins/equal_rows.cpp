@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "src/machines/cpu/joins/divided_join.hpp"
-#include "src/machines/cpu/parallel.hpp"
 
 namespace raydex::cpu {
 
