@@ -337,7 +337,7 @@ def key_of(source: Source, stream: int = 0) -> Key:
 def _no_strings(argument: str) -> InvalidType:
     return InvalidType(
         f"{argument}: strings of any length are keys of raydex.build and raydex.join only; here a list of ones of "
-        "up to 8 bytes is taken"
+        "up to 8 bytes is taken, x.tolist()"
     )
 
 

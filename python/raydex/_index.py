@@ -315,7 +315,8 @@ class Index(Held):
         if self._key.dtype is None:
             raise Unsupported(
                 f"{operation}: not of strings of any length, which are found by a hash that knows no order; ask "
-                "first, count, rows, contains and isin of points, or build over strings of up to 8 bytes"
+                "first, count, rows, contains and isin of points, or build over a list of strings of up to 8 bytes, "
+                "x.tolist()"
             )
 
     def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> Batch:
@@ -862,7 +863,8 @@ def build(
     source = look("column", column)
     if source.scalar:
         kind = "text" if isinstance(column, str) else "number"
-        raise InvalidArgument(f"column: {column!r} is a single {kind}; give a column, as [x]")
+        of_file = "; of a file, one that pandas or Polars read" if isinstance(column, str) else ""
+        raise InvalidArgument(f"column: {column!r} is a single {kind}; give a column, as [x]{of_file}")
     target = source.library.device_for(device, structure)
     number, kept = source.library.stream_for(stream)
     keys = column_of(source, number)

@@ -10,6 +10,7 @@ import numpy as np
 
 from raydex._arguments import flag
 from raydex._asof_joins import join_asof
+from raydex._columns import key_of
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import PANDAS, Frames
 from raydex._joined import JoinRows
@@ -289,7 +290,7 @@ def merge_asof(
     suffixes
         Of names that both frames have, but for columns of `on` and `by` of one name, which are there once.
     tolerance, allow_exact_matches, direction
-        As of `join_asof`.
+        As of `join_asof`; but of times a tolerance has a unit, and a plain number is refused, as in pandas.
     missing_equal
         Whether a missing cell of `by` equals another one; by default as of `merge`.
 
@@ -334,6 +335,13 @@ def merge_asof(
     if groups[0]:
         lefts, rights = sides.keys(*groups)
         equal = (rights, lefts)
+    if isinstance(tolerance, (int, float, np.number)) and not isinstance(tolerance, np.timedelta64):
+        of_times = [one.argument for one in times if key_of(one).time is not None]
+        if of_times:
+            raise InvalidType(
+                f"tolerance: {tolerance!r} is a number, but {of_times[0]} has times; give a timedelta, or a text, as "
+                "'10s'"
+            )
     rows = join_asof(
         times[1], times[0], by=equal, tolerance=tolerance, allow_exact_matches=allow_exact_matches,
         direction=direction, missing_equal=of is PANDAS if missing_equal is None else missing_equal,

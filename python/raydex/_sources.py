@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -145,10 +146,13 @@ def look(argument: str, x: Any) -> Source:
     except (TypeError, ValueError, NotImplementedError):
         if is_of("polars", x, "LazyFrame"):
             raise InvalidType(f"{argument}: a polars.LazyFrame is no column; give x.collect()") from None
+        way = "list(x) makes one" if isinstance(x, (Set, Iterator)) else "numpy.asarray(x) may make one"
+        if isinstance(x, PathLike):
+            way = "read the file, as pandas.read_csv(x)['column']"
         raise InvalidType(
             f"{argument}: a {type(x).__module__}.{type(x).__qualname__} is no column; give a NumPy array, "
             "an Arrow column, a list, or what has __dlpack__, __cuda_array_interface__ or "
-            "__arrow_c_stream__: numpy.asarray(x) may make one"
+            f"__arrow_c_stream__: {way}"
         ) from None
     return Source(argument, x, HOST, HostCells(array), shape=array.shape)
 

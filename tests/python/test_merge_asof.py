@@ -158,6 +158,17 @@ def test_zones_and_units():
     assert raydex.merge_asof(left, right, **asked)["v"].isna().tolist() == [True, False]
 
 
+@pytest.mark.parametrize("of", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas])
+def test_a_tolerance_of_times_has_a_unit(of):
+    """pandas refuses a number, too; here it is one of the finer unit elsewhere, which nobody means in a frame."""
+    frame = pd.DataFrame({"t": pd.to_datetime(["2024-03-01 15:00"]), "v": [1]})
+    for tolerance in (10, np.int64(10), 1.5):
+        with pytest.raises(raydex.InvalidType, match=r"tolerance: .* is a number, but left\['t'\] has times"):
+            raydex.merge_asof(of(frame), of(frame), on="t", tolerance=tolerance)
+    for tolerance in ("10s", np.timedelta64(10, "s"), datetime.timedelta(seconds=10), pd.Timedelta("10s")):
+        assert len(raydex.merge_asof(of(frame), of(frame), on="t", tolerance=tolerance)) == 1
+
+
 def test_refusals():
     left, right = pd.DataFrame({"t": [1], "g": [1], "v": [1]}), pd.DataFrame({"t": [1], "g": [1], "v": [1]})
     for asked, error in (
