@@ -58,7 +58,7 @@ void for_each_fetched(const core::composite_cells& keys, std::uint64_t begin, st
   }
 }
 
-// What `drop` does for all probes, of which there are `size`.
+// What `drop` does, for `size` probes.
 void drop_different(const core::drop_different_keys<std::uint32_t>& drop, std::uint64_t size);
 void drop_different(const core::drop_different_keys<std::uint64_t>& drop, std::uint64_t size);
 

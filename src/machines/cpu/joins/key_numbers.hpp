@@ -9,7 +9,7 @@
 
 namespace raydex::cpu {
 
-// What `put` does for all keys, of which there are `size`.
+// What `put` does, for `size` keys.
 void put_numbers(const core::put_key_hashes& put, std::uint64_t size);
 void put_numbers(const core::put_packed_keys<std::uint32_t>& put, std::uint64_t size);
 void put_numbers(const core::put_packed_keys<std::uint64_t>& put, std::uint64_t size);
