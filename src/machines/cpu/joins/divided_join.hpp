@@ -15,8 +15,8 @@
 
 #include "raydex/core/joins/key_cells.hpp"
 #include "raydex/memory.hpp"
-#include "src/machines/cpu/joins/different_keys.hpp"
 #include "src/machines/cpu/joins/division.hpp"
+#include "src/machines/cpu/joins/key_columns.hpp"
 #include "src/machines/cpu/joins/part_table.hpp"
 #include "src/machines/cpu/parallel.hpp"
 #include "src/operations/joins/found_rows.hpp"

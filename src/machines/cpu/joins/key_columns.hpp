@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of equal hashes that are compared: one side at random, fetched some time before.
+// Keys of several columns: turned into one number each, a column at a time, so that the format of
+// its cells is looked at once; and compared where hashes are equal, fetched some time before.
 #pragma once
 
 #include <algorithm>
@@ -57,6 +58,11 @@ void for_each_fetched(const core::composite_cells& keys, std::uint64_t begin, st
       if (rows[i]) f(first + i, *rows[i]);
   }
 }
+
+// What `put` does, for `size` keys.
+void put_numbers(const core::put_key_hashes& put, std::uint64_t size);
+void put_numbers(const core::put_packed_keys<std::uint32_t>& put, std::uint64_t size);
+void put_numbers(const core::put_packed_keys<std::uint64_t>& put, std::uint64_t size);
 
 // What `drop` does, for `size` probes.
 void drop_different(const core::drop_different_keys<std::uint32_t>& drop, std::uint64_t size);
