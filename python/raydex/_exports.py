@@ -14,7 +14,7 @@ import numpy.typing as npt
 from raydex._array_libraries import is_of
 from raydex._arrow import HostCells, is_arrow
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._frames import PANDAS, POLARS, Frames, in_unit_of, taken_from
+from raydex._frames import PANDAS, POLARS, Frames, in_unit_of, is_labelled, taken_from
 from raydex._sources import look, on_gpu
 
 
@@ -78,16 +78,18 @@ def take(values: Any, rows: Any) -> Any:
     Parameters
     ----------
     values
-        An array of NumPy, whose first dimension are rows; or what has Arrow's interface of streams or
-        arrays: columns and tables of pyarrow, Polars, pandas and DuckDB.
+        A data frame or Series of pandas or Polars; a table or column of pyarrow; an array of NumPy, whose first
+        dimension are rows; or what else has Arrow's interface of streams or arrays, as relations of DuckDB.
     rows
         Of any call that gives rows, such as `Index.first` or `join_asof`, in host memory: -1, masked or null
         where there is none.
 
     Returns
     -------
-    numpy.ma.MaskedArray, or what pyarrow has of a column or a table
-        Of an array a masked array of its dtype, else of Arrow with nulls. A copy.
+    The same kind of frame, Series, table or column
+        With missing cells. Those of pandas keep the labels of their rows, as pandas' `take` does; for rows that are
+        none labels are missing, too. Of an array a masked array of its dtype; of others what pyarrow has of a
+        column or table, with nulls. A copy.
 
     Raises
     ------
@@ -107,10 +109,15 @@ def take(values: Any, rows: Any) -> Any:
             raise InvalidArgument("values: an array without dimensions has no rows")
         _check_rows(array, none, len(values))
         return _take_of_numpy(values, array, none)
+    if is_labelled(values) or is_of("polars", values, "DataFrame") or is_of("polars", values, "Series"):
+        _check_rows(array, none, len(values))
+        array = np.where(none, -1, array)
+        return taken_from(values, array, PANDAS.index_at(values.index, array) if is_labelled(values) else None)
     if not is_arrow(values):
         kind = f"{type(values).__module__}.{type(values).__qualname__}"
         raise InvalidType(
-            f"values: of a {kind} no rows are taken; give an array of NumPy, or what has __arrow_c_stream__"
+            f"values: of a {kind} no rows are taken; give a data frame, a Series, an array of NumPy, or what has "
+            "__arrow_c_stream__"
         )
     pa = _pyarrow()
     if hasattr(values, "__arrow_c_array__") and not hasattr(values, "__arrow_c_stream__"):
@@ -133,11 +140,13 @@ def _without_views(pa: Any, values: Any) -> Any:
 
 
 def take_alike(values: Any, rows: Any, points: Any) -> Any:
-    """As `take`, of a frame or a Series of pandas or Polars one of its kind."""
+    """As `take`, but that pandas' frames and Series have the index of the points, if these are a Series, else one of
+    their own."""
     if isinstance(values, np.ndarray) and isinstance(rows, np.ndarray):
         return take(values, rows)
     array, none = _rows_of("points", np.atleast_1d(rows) if np.isscalar(rows) else rows, "values that are looked up")
-    found = taken_from(values, np.where(none, -1, array), points)
+    index = points.index if is_of("pandas", points, "Series") else None
+    found = taken_from(values, np.where(none, -1, array), index)
     return take(values, array) if found is None else found
 
 

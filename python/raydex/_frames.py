@@ -134,6 +134,14 @@ class Frames:
             return self.integers(np.append(frame.index.to_numpy(np.int64), -1)[rows], rows < 0)
         return self.take(frame.index.to_frame(index=False), rows).iloc[:, 0]
 
+    def index_at(self, index: Any, rows: Rows) -> Any:
+        """An index at rows, with a missing label for -1: integers become nullable ones, not floating numbers."""
+        if len(rows) == 0 or rows.min() >= 0:
+            return index.take(rows)
+        if isinstance(index.dtype, np.dtype) and index.dtype.kind in "iub":
+            index = self.library.Index(self.library.array(index.to_numpy()), name=index.name)
+        return index.take(rows, allow_fill=True, fill_value=self.library.NA)
+
     def order(self, columns: Sequence[Any]) -> Rows:
         """The positions of cells in the order of columns, of the first one first; missing ones last. Stable."""
         frame = self.from_columns({str(at): column for at, column in enumerate(columns)})
@@ -406,17 +414,22 @@ def in_unit_of(
     return found
 
 
-def taken_from(values: Any, rows: Rows, points: Any) -> Any | None:
-    """The rows of a frame or a Series, of pandas or Polars, with missing cells for -1; None of others. In pandas they
-    have the index of the points, if these are a Series."""
+def taken_from(values: Any, rows: Rows, index: Any = None) -> Any | None:
+    """The rows of a frame or a Series, of pandas or Polars, with missing cells for -1; None of others. `index`: what
+    pandas' rows are called; None: 0 and on."""
     if is_of("polars", values, "DataFrame"):
         return POLARS.take(values, rows)
     if is_of("polars", values, "Series"):
         return POLARS.cells_at(values, rows)
-    if not (is_of("pandas", values, "DataFrame") or is_of("pandas", values, "Series")):
+    if not is_labelled(values):
         return None
     found = PANDAS.take(values, rows)
-    return found.set_axis(points.index) if is_of("pandas", points, "Series") else found
+    return found if index is None else found.set_axis(index)
+
+
+def is_labelled(values: Any) -> bool:
+    """Whether it is a frame or a Series of pandas."""
+    return is_of("pandas", values, "DataFrame") or is_of("pandas", values, "Series")
 
 
 def check_columns(of: Frames, argument: str, frame: Any, names: Iterable[Any]) -> None:

@@ -33,11 +33,18 @@ def test_drawn_rows(rows):
     for of in forms(rows):
         found = raydex.take(np.array(CELLS), of)
         assert isinstance(found, np.ma.MaskedArray) and found.dtype == np.int64 and found.tolist() == wanted
-        for values in (pa.array(CELLS), pa.chunked_array([CELLS[:1], CELLS[1:]]), pl.Series(CELLS), pd.Series(CELLS)):
+        for values in (pa.array(CELLS), pa.chunked_array([CELLS[:1], CELLS[1:]])):
             found = raydex.take(values, of)
             assert found.type == pa.int64() and found.to_pylist() == wanted
-        for table in (pa.table({"a": CELLS}), pl.DataFrame({"a": CELLS}), pd.DataFrame({"a": CELLS})):
-            assert raydex.take(table, of).column("a").to_pylist() == wanted
+        assert raydex.take(pa.table({"a": CELLS}), of).to_pydict() == {"a": wanted}
+        assert raydex.take(pl.Series("a", CELLS), of).equals(pl.Series("a", wanted, pl.Int64), check_names=True)
+        assert raydex.take(pl.DataFrame({"a": CELLS}), of).equals(pl.DataFrame({"a": wanted}, {"a": pl.Int64}))
+        column = pd.Series(CELLS, name="a", dtype="Int64", index=list("wxyz"))
+        labels = expected(list("wxyz"), rows)
+        for found in (raydex.take(column, of), raydex.take(column.to_frame(), of)["a"]):
+            assert found.name == "a" and found.dtype == "Int64"
+            assert [None if one is pd.NA else one for one in found] == wanted
+            assert [one if isinstance(one, str) else None for one in found.index] == labels
     by_pandas = pd.api.extensions.take(pd.array(CELLS, dtype="Int64"), np.array(rows, "int64"), allow_fill=True)
     assert [None if one is pd.NA else one for one in by_pandas] == wanted  # as `not_found` says
 
@@ -119,7 +126,27 @@ def test_refusals(values, rows, match):
 
 
 def test_rows_of_texts_of_polars():
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"n": ["a", "b"], "v": [1, 2]})
-    assert raydex.take(frame, np.array([1, -1])).to_pylist() == [{"n": "b", "v": 2}, {"n": None, "v": None}]
-    assert raydex.take(frame["n"], np.array([-1, 0])).to_pylist() == [None, "a"]
+    frame = pl.DataFrame({"n": ["a", "b"], "v": [1, 2]})
+    assert raydex.take(frame, np.array([1, -1])).rows() == [("b", 2), (None, None)]
+    assert raydex.take(frame["n"], np.array([-1, 0])).to_list() == [None, "a"]
+
+
+def test_labels_of_pandas():
+    """Of rows that are there, they are those of pandas' own `take`."""
+    times = pd.to_datetime(["2026-01-05", "2026-01-06", "2026-01-07"])
+    pairs = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)], names=["x", "y"])
+    for index in (None, [2**53 + 1, 7, 7], [True, False, True], times, pairs, pd.Categorical(["u", "v", "u"])):
+        frame = pd.DataFrame({"n": ["a", "b", "c"], "v": [1, 2, 3]}, index=index)
+        frame.index.names = [f"level {at}" for at in range(frame.index.nlevels)]
+        pd.testing.assert_frame_equal(raydex.take(frame, [2, 0, 2]), frame.take([2, 0, 2]))
+        pd.testing.assert_series_equal(raydex.take(frame["v"], [2, 0, 2]), frame["v"].take([2, 0, 2]))
+        found = raydex.take(frame, [1, -1])
+        assert found.index.names == frame.index.names and found.index[0] == frame.index[1]
+        assert found["n"].iloc[0] == "b" and found.iloc[1].isna().all()
+        last = found.index[1]
+        assert all(map(pd.isna, last)) if isinstance(last, tuple) else pd.isna(last)
+        with pytest.raises(raydex.InvalidArgument, match="rows: 3 is none of 3 rows"):
+            raydex.take(frame, [3])
+    assert len(raydex.take(frame[:0], [-1, -1])) == 2
+    found = raydex.join(["a", "b"], ["b", "c"], "left").take(build=frame["v"])
+    assert isinstance(found, pd.Series) and found.iloc[0] == 2 and pd.isna(found.iloc[1])
