@@ -23,6 +23,7 @@ and DuckDB. Results are arrays of NumPy, PyTorch or CuPy, on the same device.
 """
 
 import importlib
+import sys
 from types import ModuleType
 
 from raydex import _raydex
@@ -58,12 +59,45 @@ from raydex._windows import join_window, rolling
 __version__: str = _raydex.version()
 
 
+_INSTEAD = {
+    **dict.fromkeys(("load", "save"), "indexes live in memory alone; save columns, and build anew"),
+    **dict.fromkeys(
+        ("count", "first", "rows", "contains", "rank", "predecessor", "successor", "insert", "erase"),
+        "an index has it, raydex.build(column).{}(...)",
+    ),
+    "lookup": "an index has it, raydex.build(keys).lookup(points, frame)",
+    "sum": "an index has it, raydex.build(keys).sum(points, values=column)",
+    **dict.fromkeys(
+        ("mean", "min", "max"),
+        "raydex.aggregate(index, values) has it of rows by their keys, raydex.rolling and raydex.join_window of those "
+        "near in time; minima and maxima of ranges of positions are of raydex.rmq(array)",
+    ),
+    **dict.fromkeys(
+        ("groupby", "group_by"),
+        "an index has what groups have, by their keys: raydex.build(keys).sum(groups, values=column), and "
+        "raydex.aggregate(index, column) means, minima and maxima",
+    ),
+    **dict.fromkeys(
+        ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile"),
+        "numpy.partition has the smallest of a column, and its k-th one; the rows of a range of keys, in their order, "
+        "are raydex.build(column).rows(lower, upper)",
+    ),
+    **dict.fromkeys(
+        ("overlap", "closest", "coverage", "cluster", "subtract", "complement"),
+        "raydex.genomics has it of data frames; of columns, see raydex.join_intervals, join_nearest, interval_coverage",
+    ),
+}
+
+
 def __getattr__(name: str) -> ModuleType:
     """Modules that are imported when they are first named."""
     if name in ("dask", "duckdb", "genomics", "jax", "polars", "sharded", "torch"):
         return importlib.import_module(f"raydex.{name}")
-    hint = ": indexes live in memory alone; save columns, and build anew" if name in ("load", "save") else ""
-    raise AttributeError(f"module 'raydex' has no attribute {name!r}{hint}")
+    said = f"module 'raydex' has no attribute {name!r}"
+    hint = _INSTEAD.get(name)
+    if hint is None:
+        raise AttributeError(said, name=name, obj=sys.modules[__name__])
+    raise AttributeError(f"{said}: {hint.format(name)}")
 
 
 __all__ = [

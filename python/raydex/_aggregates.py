@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
-from raydex._arguments import flag
+from raydex._arguments import SUMS_BY, flag, without
 from raydex._array_libraries import as_times, bare_library
 from raydex._columns import column_of, refuse_strings
 from raydex._errors import InvalidType, Unsupported
@@ -61,6 +61,10 @@ class Aggregate(Held):
 
     __module__ = "raydex"
     _called = "aggregate"
+    _instead = dict.fromkeys(
+        ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile"),
+        "of each probe it has the smallest or largest value alone, min and max; all of its rows are Index.rows",
+    )
 
     def __init__(self, native: _raydex.Aggregate, index: Index, value: Key | None, kept: Any, stream: int) -> None:
         super().__init__(native, index._device, kept, stream)
@@ -164,6 +168,7 @@ class Aggregate(Held):
     def sum(self, lower: HostColumn, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> npt.NDArray[Any]: ...
     @overload
     def sum(self, lower: ColumnLike, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Any: ...
+    @without(by=SUMS_BY)
     def sum(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """The sum of the values of each probe: int64 of signed ones, uint64 of unsigned ones, both modulo
         2^64, float64 of floating ones. These are off by less than 2^-90 of the sum of the absolute values

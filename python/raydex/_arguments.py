@@ -31,6 +31,27 @@ def renamed(**new_names: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
+SUMS_BY = (
+    "an index has the sums of groups by their keys: raydex.build(by).sum(groups, values=column); raydex.rolling and "
+    "raydex.join_window take by"
+)
+
+
+def without(**instead: str) -> Callable[[_Function], _Function]:
+    """Has a function say what to write instead of keyword arguments that it has not."""
+
+    def decorate(function: _Function) -> _Function:
+        @functools.wraps(function)
+        def called(*arguments: Any, **named: Any) -> Any:
+            for name in instead.keys() & named.keys():
+                raise InvalidType(f"{name}: {function.__qualname__} has no such argument; {instead[name]}")
+            return function(*arguments, **named)
+
+        return cast(_Function, called)
+
+    return decorate
+
+
 def flag(argument: str, value: object) -> bool:
     """A word that is yes or no."""
     if type(value).__name__ not in ("bool", "bool_"):  # the latter of NumPy

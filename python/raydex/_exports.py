@@ -15,7 +15,7 @@ from raydex._array_libraries import is_of
 from raydex._arrow import HostCells, is_arrow
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import PANDAS, POLARS, Frames, in_unit_of, is_labelled, taken_from
-from raydex._sources import look, on_gpu
+from raydex._sources import look, not_a_text, on_gpu
 
 
 def _pyarrow() -> Any:
@@ -101,7 +101,7 @@ def take(values: Any, rows: Any) -> Any:
     `values[rows]` takes the last cell for -1, as everything does that counts from the end.
     """
     array, none = _rows_of("rows", rows, "columns whose cells are taken")
-    values = on_gpu(values)
+    values = on_gpu(not_a_text("values", values))
     if is_of("torch", values, "Tensor") and values.is_cpu:
         values = values.detach().numpy()
     if isinstance(values, np.ndarray):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _cuda, _raydex
-from raydex._arguments import flag, option_texts, renamed
+from raydex._arguments import SUMS_BY, flag, option_texts, renamed, without
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import Bitmap, HostCells
 from raydex._columns import Column, column_of, dtype_of, read_as, refuse_strings, role_of
@@ -35,7 +35,7 @@ from raydex._keys import Key
 from raydex._plain import NONE, NOWHERE, plain_columns
 from raydex._progress import shown
 from raydex._results import TwoArrays
-from raydex._sources import Source, look, look_at_values, same_device
+from raydex._sources import Source, look, look_at_values, not_a_text, same_device
 from raydex.typing import (
     ColumnLike,
     DeviceLike,
@@ -118,9 +118,14 @@ class Matches(TwoArrays):
         return lists_to_polars(self.offsets, self.rows)
 
 
-def check_has_values(values: Any) -> None:
+def check_has_values(values: Any, upper: Any = None) -> None:
     """Refuses a sum of nothing."""
     if values is None:
+        if upper is not None:
+            raise InvalidArgument(
+                "values: which column? What comes second are the upper ends of ranges; if it is the values, give "
+                "index.sum(points, values=column), else index.sum(lower, upper, values=column)"
+            )
         raise InvalidArgument(
             "values: which column? give index.sum(points, values=column), with a cell for each row; "
             "index.count says how many rows match"
@@ -243,11 +248,12 @@ class Index(Held):
     _called = "index"
     _instead = {
         **dict.fromkeys(("append", "add", "extend", "update"), "insert(keys, rows) adds entries"),
+        "groupby": "sum(groups, values=column) and raydex.aggregate(index, values) have what groups have",
         **dict.fromkeys(("get", "find", "loc", "map"), "first(points) has rows, lookup(points, values) cells"),
         **dict.fromkeys(("delete", "remove", "drop", "discard"), "erase(keys) takes entries out"),
         **dict.fromkeys(("mean", "min", "max"), "raydex.aggregate(index, values) has it"),
         **dict.fromkeys(
-            ("nsmallest", "nlargest", "topk"),
+            ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile"),
             "numpy.partition has the smallest keys of a column, rows(lower, upper) those of a range by key",
         ),
     }
@@ -392,6 +398,7 @@ class Index(Held):
     def sum(
         self, lower: ColumnLike, upper: ColumnLike = ..., *, values: ColumnLike, stream: StreamLike = ...
     ) -> Any: ...
+    @without(by=SUMS_BY)
     def sum(
         self, lower: ColumnLike, upper: ColumnLike = None, *, values: ColumnLike = None, stream: StreamLike = None
     ) -> Any:
@@ -401,8 +408,8 @@ class Index(Held):
         for unsigned ones, both modulo 2^64, float64 for floating ones, and 0 where nothing matches. A missing value
         adds nothing. Cost: a search, and a read for each matching row."""
         self._check_ordered("sum")
+        check_has_values(values, upper)
         batch = self._batch(lower, upper, stream)
-        check_has_values(values)
         source = look_at_values(values)
         self._check_device(source.argument, source.library)
         column = refuse_strings(column_of(source, batch.stream))
@@ -583,6 +590,7 @@ class Index(Held):
         Polars, a table or column of pyarrow, and of an array of NumPy a masked one, as `raydex.take` gives it. As in
         pandas, integers become floating numbers if some are missing; those of nullable types do not. A single point
         counts as a list of it. Cost: as `first`, and a copy of the rows."""
+        not_a_text("values", values)
         batch = self._batch(points, None, stream)
         rows = batch.numbers("int64", self._native.first, *batch.arguments)
         if hasattr(values, "__len__"):

@@ -23,7 +23,7 @@ from raydex._index import bytes_as_text, options_of
 from raydex._keys import Key, format_of
 from raydex._plain import plain_columns
 from raydex._progress import shown
-from raydex._sources import Source, look, same_device
+from raydex._sources import Source, look, not_a_text, same_device
 from raydex.typing import (
     ColumnLike,
     DeviceLike,
@@ -78,7 +78,7 @@ class Rmq(Held):
     __module__ = "raydex"
     _called = "rmq"
     _instead = dict.fromkeys(
-        ("nsmallest", "nlargest", "topk"),
+        ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile"),
         "of each range it has the smallest or largest value alone: min, argmin, max, argmax",
     )
 
@@ -329,7 +329,7 @@ def rmq(
         raise InvalidArgument(f"extremes: {extremes!r} is none of 'min', 'max' and 'both'")
     if "extreme" in options:
         raise InvalidArgument("extreme: say extremes='min', 'max' or 'both'")
-    source = look("array", array)
+    source = look("array", not_a_text("array", array))
     target = source.library.device_for(device, structure)
     number, kept = source.library.stream_for(stream)
     values = column_of(source, number)

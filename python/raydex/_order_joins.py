@@ -141,7 +141,11 @@ def join_range(
     The build of an index, two searches a probe row, a write a row of the result, which may be far larger than both
     tables: `lazy=True` writes it in parts. A key costs little, as in `join_asof`.
     """
-    check_kind(how)
+    check_kind(
+        how,
+        "if that are the upper ends of build or probe, give join_range(build, probe, build_upper=x) or "
+        "join_range(build, probe, probe_upper=x)",
+    )
     named = [
         name
         for name, value in (
@@ -326,7 +330,7 @@ def join_intervals(
     ends are closed, and none if one is open; it overlaps what it lies strictly inside. NaN comes after all other
     numbers.
     """
-    check_kind(how)
+    check_kind(how, "ends come in pairs: join_intervals((lower, upper), (lower, upper)), or points for the latter")
     lazy, row_type = flag("lazy", lazy), row_dtype(dtype)
     build_by, probe_by = keys_of(by, build_by, probe_by)
     if relation is not None and relation not in list(RELATIONS):

@@ -53,7 +53,12 @@ def _names(on: ColumnNames, left_on: ColumnNames, right_on: ColumnNames) -> tupl
         left_on = right_on = on
     names = list_of(left_on), list_of(right_on)
     for side, one in zip(("left", "right"), names):
-        if len(one) not in (1, 2):
+        if not one:
+            raise InvalidArgument(
+                f"{side}_on: which columns? give on=[\"begin\", \"end\"], or left_on and right_on; a single column is "
+                "one of points, two are the ends of intervals"
+            )
+        if len(one) > 2:
             raise InvalidArgument(
                 f"{side}_on: {len(one)} columns are named; give one of points, or two, the ends of intervals"
             )

@@ -31,6 +31,13 @@ from raydex._errors import InvalidArgument, InvalidType, one_of_several
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
 _BFLOAT16 = 4
+_MADE_OF_OTHERS = {  # types of pandas, and what to give for an Index and a Series of such
+    "PeriodDtype": ("their begins, x.to_timestamp()", "their begins, x.dt.to_timestamp()"),
+    "IntervalDtype": (
+        "x.left or x.right; raydex.join_intervals takes both, (x.left, x.right)",
+        "x.array.left or x.array.right; raydex.join_intervals takes both, (x.array.left, x.array.right)",
+    ),
+}
 
 
 @dataclass(slots=True)
@@ -60,6 +67,10 @@ def _is_plain(x: Any) -> bool:
 
 def _look_at_pandas(argument: str, x: Any) -> Source | Any:
     """A Series or Index of pandas, or what Arrow has of it: there goes what is of a type that NumPy has not."""
+    kind = type(x.dtype).__name__
+    if kind in _MADE_OF_OTHERS:
+        index, series = _MADE_OF_OTHERS[kind]
+        raise InvalidType(f"{argument}: they are {x.dtype}; give {series if is_of('pandas', x, 'Series') else index}")
     if isinstance(x.dtype, np.dtype):
         if x.dtype.kind == "O":
             return Source(argument, x, HOST, _lists.cells_of_objects(argument, x), loose=True, shape=x.shape)
@@ -76,9 +87,16 @@ def _look_at_pandas(argument: str, x: Any) -> Source | Any:
         raise InvalidType(f"{argument}: Arrow has no column of {x.dtype}: {error}") from error
 
 
+def not_a_text(argument: str, x: Any) -> Any:
+    """Refuses a name where a column is asked for."""
+    if isinstance(x, str):
+        raise InvalidType(f"{argument}: {x!r} is a text, not a column; give the column itself, as frame[{x!r}]")
+    return x
+
+
 def look_at_values(x: Any) -> Source:
     """What is aggregated: in floating columns of pandas NaN is a missing value, as it is there."""
-    source = look("values", x)
+    source = look("values", not_a_text("values", x))
     if is_of("pandas", x, "Series") and isinstance(source.cells, HostCells):
         array = source.cells.array
         if type(array) is np.ndarray and array.dtype.kind == "f" and np.isnan(array).any():

@@ -302,12 +302,31 @@ def test_what_is_called_otherwise():
         (index, "mean", r"raydex.aggregate\(index, values\) has it"),
         (index, "nsmallest", r"rows\(lower, upper\)"),
         (minima, "nsmallest", "the smallest or largest value alone: min, argmin"),
+        (index, "head", r"numpy.partition has the smallest keys of a column, rows\(lower, upper\)"),
+        (index, "groupby", r"sum\(groups, values=column\)"),
+        (minima, "kth", "the smallest or largest value alone: min, argmin"),
+        (raydex.aggregate(index, [1, 2, 3]), "smallest", "the smallest or largest value alone, min and max"),
     ]:
         assert not hasattr(of, name)
         with pytest.raises(AttributeError, match=f"'{type(of).__name__}' object has no attribute '{name}'.*{said}"):
             getattr(of, name)
     with pytest.raises(AttributeError, match="module 'raydex' has no attribute 'load': indexes live in memory alone"):
         raydex.load("index.bin")
+    for name, said in [
+        ("smallest", "numpy.partition has the smallest"), ("head", r"raydex.build\(column\).rows\(lower, upper\)"),
+        ("kth", "its k-th one"), ("count", r"an index has it, raydex.build\(column\).count\(...\)"),
+        ("sum", r"raydex.build\(keys\).sum\(points, values=column\)"), ("min", r"raydex.rmq\(array\)"),
+        ("overlap", "raydex.genomics has it of data frames"), ("lookup", r"lookup\(points, frame\)"),
+    ]:
+        assert not hasattr(raydex, name)
+        with pytest.raises(AttributeError, match=f"module 'raydex' has no attribute '{name}': .*{said}"):
+            getattr(raydex, name)
+    with pytest.raises(AttributeError, match="^module 'raydex' has no attribute 'buld'$") as error:
+        getattr(raydex, "buld")  # noqa: B009
+    assert (error.value.name, error.value.obj) == ("buld", raydex)
+    for of in (index, raydex.aggregate(index, [1, 2, 3])):
+        with pytest.raises(TypeError, match=r"by: \w+.sum has no such argument; an index has the sums of groups"):
+            of.sum([1], by=[2])
     with pytest.raises(AttributeError, match="^'Index' object has no attribute 'cuont'$") as error:
         index.cuont([1])
     assert (error.value.name, error.value.obj) == ("cuont", index)

@@ -134,7 +134,7 @@ def test_columns_and_order():
 def test_refusals():
     frame = pd.DataFrame({"t": [1], "low": [1], "high": [2]})
     for words, error in (
-        ({}, "left_on: 0 columns are named"),
+        ({}, r"left_on: which columns\? give on=\[.begin., .end.\], or left_on and right_on"),
         ({"on": "t"}, "distance: give it or compare"),
         ({"on": "t", "distance": 1, "compare": "<"}, "distance: give it or compare"),
         ({"left_on": "t", "right_on": ["low", "high"], "distance": 1}, "distance: it goes with one column on each"),

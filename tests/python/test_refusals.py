@@ -57,6 +57,26 @@ REFUSED = {
     "rows of long texts": (
         lambda: raydex.build(["more than eight letters", "b"], rows=[1, 2]), "rows: of strings of any length"),
     "fractions as rows": (lambda: raydex.build(KEYS, rows=np.array([0.5, 1, 2])), "row ids are integers"),
+    "a third column of a range join": (
+        lambda: raydex.join_range(KEYS, KEYS, KEYS),
+        "how: a ndarray is no kind of a join; if that are the upper ends of build or probe, give "
+        "join_range(build, probe, build_upper=x) or join_range(build, probe, probe_upper=x)"),
+    "a third column of intervals": (
+        lambda: raydex.join_intervals([1], [2], [3]),
+        "how: a list is no kind of a join; ends come in pairs: join_intervals((lower, upper), (lower, upper))"),
+    "values for upper ends": (
+        lambda: raydex.build(KEYS).sum([1, 2], KEYS),
+        "What comes second are the upper ends of ranges; if it is the values, give index.sum(points, values=column)"),
+    "a name to add up": (
+        lambda: raydex.build(KEYS).sum([1], values="paid"), "values: 'paid' is a text, not a column; give the column "
+        "itself, as frame['paid']"),
+    "a name to aggregate": (
+        lambda: raydex.aggregate(raydex.build(KEYS), "paid"), "values: 'paid' is a text, not a column"),
+    "a name for a window": (
+        lambda: raydex.rolling(KEYS, "paid", window=2), "values: 'paid' is a text, not a column"),
+    "a name to look up": (lambda: raydex.build(KEYS).lookup([1], "paid"), "values: 'paid' is a text, not a column"),
+    "a name to take of": (lambda: raydex.take("paid", [1]), "values: 'paid' is a text, not a column"),
+    "a name of an array": (lambda: raydex.rmq("paid"), "array: 'paid' is a text, not a column"),
     "fractions to take": (lambda: raydex.take(KEYS, np.array([0.5])), "rows are integers, and these are float64"),
 }
 

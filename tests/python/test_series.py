@@ -142,3 +142,21 @@ def test_columns_of_one_side_are_of_one_table():
         with pytest.raises(raydex.InvalidArgument, match="build: the indexes of its Series differ"):
             call()
     assert raydex.join((a, moved.to_numpy()), (b, b)).build.tolist() == [2, 0]
+
+
+def test_types_of_pandas_that_are_made_of_others():
+    """What to give for them."""
+    months = pd.period_range("2026-01", periods=3, freq="M")
+    for column, words in [
+        (months, r"they are period\[M\]; give their begins, x.to_timestamp\(\)"),
+        (pd.Series(months), r"give their begins, x.dt.to_timestamp\(\)"),
+        (pd.interval_range(0, 3), r"they are interval\[int64, right\]; give x.left or x.right"),
+        (pd.Series(pd.interval_range(0, 3)), r"join_intervals takes both, \(x.array.left, x.array.right\)"),
+    ]:
+        with pytest.raises(raydex.InvalidType, match=f"column: {words}" if words.startswith("they") else words):
+            raydex.build(column)
+    assert raydex.build(months.to_timestamp()).count(["2026-02-01"]).tolist() == [1]
+    assert raydex.build(pd.Series(months).dt.to_timestamp()).count(["2026-02-01"]).tolist() == [1]
+    frame = pd.DataFrame({"month": months, "v": 1})
+    with pytest.raises(raydex.InvalidType, match=r"left\['month'\]: they are period\[M\]; give"):
+        raydex.merge(frame, frame, on="month")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._index import check_has_values
 from raydex._keys import Key
-from raydex._sources import look
+from raydex._sources import look, not_a_text
 from raydex.sharded._arrays import arrays_of
 from raydex.sharded._cells import dense, of_all
 from raydex.sharded._devices import beside, to_device
@@ -35,7 +35,7 @@ class Values:
 
 def values_of(values: Any, engine: Exchange) -> Values:
     check_has_values(values)
-    cells = dense(look("values", values), engine)
+    cells = dense(look("values", not_a_text("values", values)), engine)
     dtype, own = cells.key.dtype, cells.array
     if cells.key.unit or dtype is None or dtype.kind not in "iuf":
         raise InvalidType(f"values: they are {cells.key}; sums are of numbers")
