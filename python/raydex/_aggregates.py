@@ -54,7 +54,8 @@ class Aggregate(Held):
     *Missing* values belong to nothing. *Order*: NaN comes after everything, so that a maximum is NaN where
     one matches, a minimum only where nothing else does; a zero is 0.0. *Of no value at all* a sum is 0; a
     mean, and a minimum or maximum of floating values, NaN, of times NaT; a minimum of integers is the largest
-    number of their type, a maximum the smallest. `count_values` tells.
+    number of their type, a maximum the smallest. `count_values` tells. Where the probes are a Series all of
+    these are missing cells but the sum; integers of pandas become nullable ones for that.
 
     It keeps its index, which must not be edited or closed: later calls raise `raydex.InvalidArgument`.
     """
@@ -197,7 +198,11 @@ class Aggregate(Held):
         2^64, rounded once before the division. Cost and errors: as `sum`."""
         self._numbers()
         batch = self._batch(lower, upper, stream)
-        return batch.answer("float64", self._native.mean, self._index._native, *batch.arguments)
+        found = batch.numbers("float64", self._native.mean, self._index._native, *batch.arguments)
+        none = None
+        if batch.is_series and np.isnan(found).any():
+            none = batch.numbers("int64", self._native.count, self._index._native, *batch.arguments, True) == 0
+        return batch.like_probes(found, none)
 
     @overload
     def min(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -237,11 +242,13 @@ class Aggregate(Held):
         native = _raydex.Format(format_of(value))
         plain = "int64" if value.dtype.kind in "mM" else value.dtype.name
         arguments = (self._index._native, *batch.arguments, largest, native)
-        if value.time is None:
+        if value.time is None and not batch.is_series:
             return batch.answer(plain, self._native.extreme, *arguments, 0)
-        dtype = value.time.dtype
         counts = batch.library.empty(batch.size, "int64", batch.stream)
         found = batch.numbers(plain, self._native.extreme, *arguments, batch.library.address(counts))
+        if value.time is None:
+            return batch.like_probes(found, counts == 0)
+        dtype = value.time.dtype
         times = as_times(found, dtype)
         return batch.like_probes(np.where((counts != 0).reshape(times.shape), times, np.array("NaT", dtype))[()])
 

@@ -28,7 +28,7 @@ from raydex._exports import (
     rows_to_table,
     take_alike,
 )
-from raydex._frames import check_labels, series_like
+from raydex._frames import check_labels, is_series, series_like
 from raydex._held import Held
 from raydex._html import facts, lists
 from raydex._keys import Key
@@ -695,8 +695,13 @@ class Batch:
     answer = numbers
     """The same in the form that the caller gets."""
 
-    def like_probes(self, found: Any) -> Any:
-        """Answers as a Series if the probes are one."""
+    @property
+    def is_series(self) -> bool:
+        """Whether the probes are a Series of pandas or Polars."""
+        return False
+
+    def like_probes(self, found: Any, none: Any = None) -> Any:
+        """Answers as a Series if the probes are one, in which those that are `none` are missing."""
         return found
 
 
@@ -754,8 +759,12 @@ class AnyBatch(Batch):
     def answer(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
         return self.like_probes(self.numbers(dtype, call, *arguments))
 
-    def like_probes(self, found: Any) -> Any:
-        return found if self.library is not HOST else series_like(self._like, found)
+    @property
+    def is_series(self) -> bool:
+        return self.library is HOST and is_series(self._like)
+
+    def like_probes(self, found: Any, none: Any = None) -> Any:
+        return found if self.library is not HOST else series_like(self._like, found, none)
 
 
 def with_zeros(ranks: Any, before: npt.NDArray[np.bool_]) -> Any:

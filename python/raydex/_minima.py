@@ -16,7 +16,7 @@ from raydex._arrow import HostCells
 from raydex._columns import Column, column_of, dtype_of
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._frames import check_labels, series_like
+from raydex._frames import check_labels, is_series, series_like
 from raydex._held import Held
 from raydex._html import facts
 from raydex._index import bytes_as_text, options_of
@@ -174,13 +174,20 @@ class Rmq(Held):
             lower, upper, stream, plain.name, self._native.value, largest, _raydex.Format(format_of(self._key))
         )
         if time is None:
-            return series_like(lower, found)
+            none = None
+            if isinstance(found, np.ndarray) and is_series(lower) and np.any(_may_be_none(found, largest)):
+                none = self._are_none(largest, lower, upper, stream)
+            return series_like(lower, found, none)
         times = as_times(found, time.dtype)
         # The largest time stands for none, which is NaT; the smallest number is NaT anyway.
-        if not largest and isinstance(found, (np.ndarray, np.integer)) and np.any(found == np.iinfo("int64").max):
-            none = self._ask(lower, upper, stream, "int64", self._native.position, largest) < 0
+        if not largest and isinstance(found, (np.ndarray, np.integer)) and np.any(_may_be_none(found, largest)):
+            none = self._are_none(largest, lower, upper, stream)
             times = np.where(none, np.array("NaT", time.dtype), times)[()]
         return series_like(lower, times)
+
+    def _are_none(self, largest: bool, lower: Any, upper: Any, stream: Any) -> Any:
+        """Which ranges have no value."""
+        return self._ask(lower, upper, stream, "int64", self._native.position, largest) < 0
 
     @overload
     def min(self, lower: Tensor, upper: ColumnLike, *, stream: StreamLike = ...) -> Tensor: ...
@@ -196,7 +203,8 @@ class Rmq(Held):
         """The smallest value of each range, in the array's dtype; for int8, int16, uint8, uint16, float16
         and bool in the one that they were widened to, for Arrow's times in NumPy's: datetime64, of times
         with a zone in UTC, and timedelta64 of times of day. NaN comes after everything; a zero is 0.0. Of an
-        empty range, NaN, NaT or the largest number of the type."""
+        empty range, NaN, NaT or the largest number of the type; in a Series, of probes that are one, a
+        missing cell, for which integers of pandas become nullable."""
         return self._extreme("min", lower, upper, stream)
 
     @overload
@@ -211,7 +219,7 @@ class Rmq(Held):
     def max(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = ...) -> Any: ...
     def max(self, lower: ColumnLike, upper: ColumnLike, *, stream: StreamLike = None) -> Any:
         """The largest value of each range, as `min`: NaN, where there is one. Of an empty range, NaN, NaT or
-        the smallest number of the type. Needs `extremes="max"` or `"both"` at the build."""
+        the smallest number of the type, in a Series a missing cell. Needs `extremes="max"` or `"both"` at the build."""
         return self._extreme("max", lower, upper, stream)
 
     @overload
@@ -259,6 +267,14 @@ class Rmq(Held):
         [cells] = _positions([source], number)
         self._streams[number] = kept
         self._device.run(self._native.refresh, number, cells.native, self._before(number))
+
+
+def _may_be_none(found: Any, largest: bool) -> Any:
+    """Which cells may be those of empty ranges."""
+    if found.dtype.kind == "f":
+        return np.isnan(found)
+    ends = np.iinfo(found.dtype)
+    return found == (ends.min if largest else ends.max)
 
 
 def _positions(sources: list[Source], stream: int) -> list[Column]:

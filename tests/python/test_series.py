@@ -29,6 +29,31 @@ def test_a_series_gives_a_series(random, call):
                                                                                name="price"))
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])
+def test_extremes_of_nothing_are_missing_in_a_series(dtype):
+    ends = np.finfo(dtype) if dtype[0] == "f" else np.iinfo(dtype)
+    values = np.array([ends.max, 5, ends.min, ends.max], dtype)
+    lower, upper = np.array([0, 1, 3, 2, 9, 2]), np.array([0, 2, 2, 3, 9, 2])
+    lows, keys = raydex.rmq(values, extremes="both"), raydex.build(np.arange(4))
+    of_keys = raydex.aggregate(keys, values)
+    for name in ("min", "max"):
+        wanted = [None if not 0 <= a <= b < 4 else getattr(values[a : b + 1], name)() for a, b in zip(lower, upper)]
+        for answers in (getattr(lows, name), getattr(of_keys, name)):
+            found = answers(pl.Series("low", lower), pl.Series(upper))
+            assert found.to_list() == wanted and str(found.dtype).lower() == dtype
+            found = answers(pd.Series(lower, index=list("abcdef"), name="low"), pd.Series(upper, index=list("abcdef")))
+            assert found.isna().tolist() == [one is None for one in wanted] and found.name == "low"
+            assert str(found.dtype).lower() == dtype
+            assert list(found.dropna()) == [one for one in wanted if one is not None]
+            assert list(found.index) == list("abcdef")
+            found = answers(pd.Series(lower[:2]), pd.Series(upper[:2]))
+            assert found.dtype == dtype and list(found) == wanted[:2]
+            none = np.nan if dtype[0] == "f" else ends.max if name == "min" else ends.min
+            np.testing.assert_array_equal(answers(lower, upper), [none if one is None else one for one in wanted])
+    assert of_keys.mean(pl.Series([1, 9])).to_list() == [5.0, None]
+    assert raydex.rmq(np.array([np.nan])).min(pl.Series([0, 1]), pl.Series([0, 0])).is_null().to_list() == [False, True]
+
+
 def test_ranges_and_aggregates(random):
     keys, values = random.integers(0, 20, 30), random.integers(0, 9, 30)
     lower = pd.Series([0, 5, 19], index=["a", "b", "c"], name="low")
