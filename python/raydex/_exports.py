@@ -100,6 +100,15 @@ def take(values: Any, rows: Any) -> Any:
     -----
     `values[rows]` takes the last cell for -1, as everything does that counts from the end.
     """
+    return _taken(values, rows, True)
+
+
+def take_anew(values: Any, rows: Any) -> Any:
+    """As `take`, but that rows of pandas are called 0 and on."""
+    return _taken(values, rows, False)
+
+
+def _taken(values: Any, rows: Any, keeps_labels: bool) -> Any:
     array, none = _rows_of("rows", rows, "columns whose cells are taken")
     values = on_gpu(not_a_text("values", values))
     if is_of("torch", values, "Tensor") and values.is_cpu:
@@ -112,7 +121,8 @@ def take(values: Any, rows: Any) -> Any:
     if is_labelled(values) or is_of("polars", values, "DataFrame") or is_of("polars", values, "Series"):
         _check_rows(array, none, len(values))
         array = np.where(none, -1, array)
-        return taken_from(values, array, PANDAS.index_at(values.index, array) if is_labelled(values) else None)
+        labels = PANDAS.index_at(values.index, array) if keeps_labels and is_labelled(values) else None
+        return taken_from(values, array, labels)
     if not is_arrow(values):
         kind = f"{type(values).__module__}.{type(values).__qualname__}"
         raise InvalidType(

@@ -13,7 +13,7 @@ from raydex import _raydex
 from raydex._array_libraries import ArrayLibrary
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._exports import pairs_to_arrow, pairs_to_frame, rows_on_host, take
+from raydex._exports import pairs_to_arrow, pairs_to_frame, rows_on_host, take_anew
 from raydex._frames import PANDAS, POLARS
 from raydex._held import Held
 from raydex._html import columns, facts
@@ -63,16 +63,17 @@ class JoinRows(TwoArrays):
 
     def take(self, *, build: Any = None, probe: Any = None) -> Any:
         """The cells of a column, or the rows of a table, of one side of the join, as `raydex.take` has them:
-        with missing ones where a row of the join has none of that side.
+        with missing ones where a row of the join has none of that side. Rows of pandas are called 0 and on, so that
+        those of both sides are beside each other.
 
         `build`: a column or table of the build side; or `probe`: of the probe side. In host memory."""
         if (build is None) == (probe is None):
             raise InvalidArgument("take: give build or probe, the columns of that side")
         if build is None:
-            return take(probe, self.probe)
+            return take_anew(probe, self.probe)
         if self.build is None:
             raise InvalidArgument("build: semi and anti joins have no build rows")
-        return take(build, self.build)
+        return take_anew(build, self.build)
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` of the columns `probe` and `build`, or of `probe` alone for semi and anti joins;

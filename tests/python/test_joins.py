@@ -132,9 +132,8 @@ def test_rows_of_right_and_full_joins_as_in_pandas(random, how):
     found = raydex.join(build["k"].to_numpy(), probe["k"].to_numpy(), how)
     merged = probe.merge(build, on="k", how=how)
     sides = [found.take(probe=probe), found.take(build=build)]
-    keys = [side["k"].to_pandas() for side in sides]
-    joined = pd.DataFrame({"k": keys[0].where(found.probe >= 0, keys[1]), "v_x": sides[0]["v"].to_pandas(),
-                           "v_y": sides[1]["v"].to_pandas()})
+    keys = [side["k"] for side in sides]
+    joined = pd.DataFrame({"k": keys[0].where(found.probe >= 0, keys[1]), "v_x": sides[0]["v"], "v_y": sides[1]["v"]})
     in_order = [one.sort_values(["v_x", "v_y"], ignore_index=True) for one in (joined, merged)]
     pd.testing.assert_frame_equal(*in_order)
 

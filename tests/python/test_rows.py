@@ -148,5 +148,13 @@ def test_labels_of_pandas():
         with pytest.raises(raydex.InvalidArgument, match="rows: 3 is none of 3 rows"):
             raydex.take(frame, [3])
     assert len(raydex.take(frame[:0], [-1, -1])) == 2
-    found = raydex.join(["a", "b"], ["b", "c"], "left").take(build=frame["v"])
-    assert isinstance(found, pd.Series) and found.iloc[0] == 2 and pd.isna(found.iloc[1])
+
+
+def test_both_sides_of_a_join_are_beside_each_other():
+    build, probe = (pd.DataFrame({name: [1, 2, 3]}, index=[7, 8, 9]) for name in "bp")
+    rows = raydex.join(["a", "b", "c"], ["c", "d", "b"], "left")
+    found = pd.concat([rows.take(probe=probe), rows.take(build=build["b"])], axis=1)
+    assert found["p"].tolist() == [1, 2, 3] and found["b"].fillna(0).tolist() == [3, 0, 2]
+    assert list(found.index) == [0, 1, 2]
+    with pytest.raises(raydex.InvalidArgument, match="rows: 2 is none of 2 rows"):
+        rows.take(build=build[:2])
