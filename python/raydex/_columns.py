@@ -310,6 +310,25 @@ def _short_column(source: Source, cells: StringCells, want: Key, role: str) -> C
     return column
 
 
+def short_texts(source: Source, stream: int) -> Column | None:
+    """Texts in host memory as byte strings of one width, by a copy; None if one has more than 8 bytes, or ends in NUL,
+    which such strings are padded with."""
+    cells = ready(source, stream)
+    if source.library.device is not None or isinstance(cells, DeviceCells):
+        return None
+    if isinstance(cells, HostCells):
+        cells = _as_strings(source.argument, cells)
+    if cells.unit:
+        return None
+    letters, begins, sizes = letters_of(cells)
+    if cells.bits is not None:
+        sizes = np.where(cells.bits.there(cells.size), sizes, 0)
+    widest = int(sizes.max(initial=0))
+    if widest > 8 or (letters[(begins + sizes)[sizes > 0] - 1] == 0).any():
+        return None
+    return _short_column(source, cells, Key(np.dtype(f"S{widest or 8}")), "")
+
+
 def is_none(source: Source, cells: HostCells) -> bool:
     """Whether an array or Series has no cells and floats for a type, as NumPy and pandas give such ones, whatever was
     meant. In Polars and Arrow one says null."""

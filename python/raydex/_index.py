@@ -17,7 +17,7 @@ from raydex import _cuda, _raydex
 from raydex._arguments import SUMS_BY, flag, option_texts, renamed, without
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import Bitmap, HostCells
-from raydex._columns import Column, column_of, dtype_of, read_as, refuse_strings, role_of
+from raydex._columns import Column, column_of, dtype_of, read_as, refuse_strings, role_of, short_texts
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import (
@@ -321,8 +321,7 @@ class Index(Held):
         if self._key.dtype is None:
             raise Unsupported(
                 f"{operation}: not of strings of any length, which are found by a hash that knows no order; ask "
-                "first, count, rows, contains and isin of points, or build over a list of strings of up to 8 bytes, "
-                "x.tolist()"
+                "first, count, rows, contains and isin of points, or build over strings that all have up to 8 bytes"
             )
 
     def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> Batch:
@@ -824,15 +823,15 @@ def build(
         int8, int16, uint8, uint16, float16 and bool are widened to 32 bits by a copy on the same device;
         Arrow's chunks are joined by a copy, and its dictionaries are decoded by one, in host memory.
 
-        Strings of any length, of Arrow or in a list, in host memory, are keys of points only: `first`,
-        `count`, `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index
-        keeps and which must not change. So are NumPy's of more than 8 bytes, and UUIDs.
+        Texts and bytes in host memory, of a list or any library, become byte strings, which have an order, if all have
+        up to 8 bytes and none ends in NUL. Else they are strings of any length and keys of points only: `first`,
+        `count`, `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index keeps and
+        which must not change. So are UUIDs.
 
         Lists, and columns of objects of pandas and Polars, are of one kind: numbers, also as `Decimal`, texts,
         bytes, dates, times with or without a zone, durations, times of day, or UUIDs; None is a missing cell. Each cell
-        is exactly the key that it becomes, or the list is refused; as a probe it is compared exactly. Texts become
-        byte strings if all have up to 8 bytes and none ends in NUL. NUL bytes at the end of NumPy's byte strings are
-        padding.
+        is exactly the key that it becomes, or the list is refused; as a probe it is compared exactly. NUL bytes at the
+        end of NumPy's byte strings are padding.
 
         Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody
         says when two of their values are equal. An empty column without a type, and one of nothing but
@@ -885,6 +884,8 @@ def build(
     target = source.library.device_for(device, structure)
     number, kept = source.library.stream_for(stream)
     keys = column_of(source, number)
+    if keys.key.dtype is None:
+        keys = short_texts(source, number) or keys
     if keys.key.dtype is None:
         with shown("build", keys.size, progress):
             return _build_over_strings(keys, target, structure, options, rows)

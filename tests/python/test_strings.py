@@ -87,6 +87,34 @@ def test_points_as_users_have_them():
         raydex.build([1]).first(pa.array(["a"]))
 
 
+SHORT = ["", "a", "ab", "abcdefgh", "ä", "a\0b", "b"]
+
+
+@given(st.lists(st.one_of(st.none(), st.sampled_from(SHORT))), words)
+def test_short_strings_have_an_order(keys, points):
+    """As those of a list have."""
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    there = [one.encode() for one in keys if one is not None]
+    ranks = [sum(key < point.encode() for key in there) for point in points if point is not None]
+    array = pa.array(keys, pa.string())
+    for column in (array, array.dictionary_encode(), array.cast("string_view"), pl.Series(keys, dtype=pl.String),
+                   pd.Series(keys, dtype="string"), pd.Series(keys, dtype=pd.CategoricalDtype(SHORT))):
+        index = raydex.build(column)
+        check(index, keys, points)
+        assert index.rank(pa.array([one for one in points if one is not None], pa.string())).tolist() == ranks
+        assert index.count(["a"], ["b"]).tolist() == [sum(b"a" <= one <= b"b" for one in there)]
+
+
+def test_what_makes_strings_short():
+    pd = pytest.importorskip("pandas")
+    assert raydex.build(pd.Series(["b", "a"])).count(["b"], ["c"]).tolist() == [1]
+    assert raydex.build(np.array([b"ab", b"c"], "S20")).rank([b"b"]).tolist() == [1]
+    assert raydex.build(pa.array(["c", "a"]), rows=[7, 3]).first(["c"]).tolist() == [7]
+    for cells in (["a\0", "b"], ["a", "of nine bytes"], [b"abcdefg\0"]):
+        index = raydex.build(pa.array(cells))
+        assert index.info.key == "strings" and index.first(cells).tolist() == list(range(len(cells)))
+
+
 def test_many_rows_of_a_key(random):
     """More than are at hand at a time."""
     keys = np.array(["one", "two", "three"])[random.choice(3, 100_000, p=[0.9, 0.09, 0.01])]
@@ -110,7 +138,7 @@ def test_empty_columns_and_batches():
 
 
 def test_what_it_says_and_keeps():
-    column = pa.array(["word %d" % one for one in range(1000)])
+    column = pa.array(["a long word %d" % one for one in range(1000)])
     index = raydex.build(column)
     info = index.info
     assert (info.key, info.n, info.entries, info.max_row_id) == ("strings", 1000, 1000, 999)
@@ -118,12 +146,12 @@ def test_what_it_says_and_keeps():
     assert "1000 rows of strings" in repr(index)
     del column
     gc.collect()
-    assert index.first("word 7") == 7
+    assert index.first("a long word 7") == 7
     index.close()
     assert repr(index) == "raydex.Index(closed)"
     for call in (index.first, index.count, index.rows, index.contains):
         with pytest.raises(raydex.InvalidArgument, match="index: it is closed"):
-            call("word 7")
+            call("a long word 7")
 
 
 def test_joins_over_it():
@@ -135,7 +163,7 @@ def test_joins_over_it():
 
 
 def test_refusals():
-    index = raydex.build(pa.array(["a", "b"]))
+    index = raydex.build(pa.array(["a", "b", "of nine bytes"]))
     calls = {
         "upper": lambda: index.count(["a"], ["b"]), "sum": lambda: index.sum(["a"]),
         "rank": lambda: index.rank(["a"]), "index": lambda: raydex.aggregate(index),
@@ -146,7 +174,7 @@ def test_refusals():
         with pytest.raises(NotImplementedError, match=f"{name}: not of strings of any length, which"):
             call()
     with pytest.raises(raydex.Unsupported, match="rows: of strings of any length they are the positions"):
-        raydex.build(pa.array(["a"]), rows=[3])
+        raydex.build(pa.array(["of nine bytes"]), rows=[3])
     with pytest.raises(raydex.InvalidArgument, match="structure: 'tree'"):
         raydex.build(pa.array(["a"]), "tree")
     check(raydex.build(["a longer word than a key"]), ["a longer word than a key"], ["a"])
