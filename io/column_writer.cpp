@@ -56,12 +56,14 @@ void column_writer::begin() {
   header.flush();
 }
 
-void column_writer::write(std::span<const std::byte> cells) {
+void column_writer::write(std::span<const std::byte> cells, std::span<const std::uint64_t> counts) {
   begin();
   if (!is_csv_) return file_.write(cells);
   csv_lines text(file_);
+  std::size_t at = 0;
   for_each_cell(cell_, cells, [&](auto cell) {
-    if (none_ && cell == static_cast<decltype(cell)>(*none_)) {
+    const bool is_of_none = !counts.empty() && counts[at++] == 0;
+    if (is_of_none || (none_ && cell == static_cast<decltype(cell)>(*none_))) {
       text.add("\n");
     } else {
       text.add("{}\n", cell);

@@ -30,8 +30,9 @@ class column_writer {
   column_writer(output_file& file, std::string_view name, key_format cell, std::uint64_t size,
                 std::optional<std::uint64_t> none = std::nullopt);
 
-  // Appends cells.
-  void write(std::span<const std::byte> cells);
+  // Appends cells. `counts`, where they are given: of how many values each cell is made; in CSV one
+  // of none is an empty field.
+  void write(std::span<const std::byte> cells, std::span<const std::uint64_t> counts = {});
 
  private:
   void begin();

@@ -92,6 +92,11 @@ std::optional<std::uint64_t> answers::none() const noexcept {
   return format_.width == 4 ? not_found<std::uint32_t> : not_found<std::uint64_t>;
 }
 
+void answers::count_values() {
+  counts_values_ =
+      kind_ == result_kind::mean || kind_ == result_kind::min || kind_ == result_kind::max;
+}
+
 void answers::add(const probes& batch) {
   if (kind_ == result_kind::rows) {
     add_rows(batch);
@@ -118,6 +123,11 @@ void answers::add_cells(const probes& batch) {
   const std::size_t before = cells_.size();
   cells_.resize(before + out.bytes());
   on_.copy_out(cells_.data() + before, out.data(), out.bytes());
+  if (!counts_values_) return;
+  buffer<std::uint64_t> counts(on_, batch.size());
+  constant_->count_values(lookups_, batch, counts);
+  const std::vector<std::uint64_t> counted = on_.download(counts);
+  value_counts_.insert(value_counts_.end(), counted.begin(), counted.end());
 }
 
 void answers::add_places(const probes& batch, buffer<std::byte>& out) {

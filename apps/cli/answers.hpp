@@ -51,6 +51,8 @@ class answers {
           const std::optional<column>& values, const aggregate* constant = nullptr,
           closeness which = closeness::or_equal);
 
+  // Also counts the values behind each mean, minimum and maximum, of batches to come.
+  void count_values();
   // Answers a batch whose columns the backend can read.
   void add(const probes& batch);
 
@@ -60,6 +62,8 @@ class answers {
   std::optional<std::uint64_t> none() const noexcept;
   // One cell a probe; of `rows`, one a match.
   const std::vector<std::byte>& cells() const noexcept { return cells_; }
+  // How many values each cell is made of, if that is counted; else nothing.
+  const std::vector<std::uint64_t>& value_counts() const noexcept { return value_counts_; }
   // Where the matches of each probe begin, and their total; of `rows` only.
   const std::vector<std::uint64_t>& offsets() const noexcept { return offsets_; }
   // Time spent in the index.
@@ -83,7 +87,9 @@ class answers {
   std::optional<column> values_;
   closeness which_;
   key_format format_;
+  bool counts_values_ = false;
   std::vector<std::byte> cells_;
+  std::vector<std::uint64_t> value_counts_;
   std::vector<std::uint64_t> offsets_{0};
   double lookup_ms_ = 0;
 };

@@ -87,14 +87,14 @@ join_facts facts_of(const join_arguments& arguments, const join_request& request
 void run_answers(const join_arguments& arguments, const join_request& request,
                  const join_inputs& in, const session& on, outputs& files, progress& bar) {
   bar.phase("build");
-  join_answers answers(on, request, in);
+  join_answers answers(on, request, in, io::is_csv_output(arguments.out));
   bar.phase("match", in.probe_rows());
   answers.match(bar);
   const std::string usual = request.method == join_method::coverage ? "coverage" : "sum";
   const auto start = std::chrono::steady_clock::now();
   io::column_writer(files.answers(), arguments.aggregate.empty() ? usual : arguments.aggregate,
                     answers.format(), in.probe_rows(), answers.none())
-      .write(answers.cells());
+      .write(answers.cells(), answers.value_counts());
   const auto end = std::chrono::steady_clock::now();
   files.commit([&] {
     join_facts facts = facts_of(arguments, request, in);
@@ -249,7 +249,9 @@ void add_join_command(CLI::App& app) {
       "  coverage  a number a probe interval: the summed length of what build intervals share\n"
       "            with it\n"
       "  window    a number a probe row: the --aggregate of --values of the build rows whose keys\n"
-      "            are from --before before its own to --after after it\n"
+      "            are from --before before its own to --after after it; of no row, sum and count\n"
+      "            are 0, others in CSV an empty field, else NaN, or of integers the largest\n"
+      "            number, of max the smallest\n"
       "From asof on kinds are by order: with --build-by and --probe-by, of rows whose keys are "
       "equal.\n"
       "\n"

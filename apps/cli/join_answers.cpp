@@ -20,13 +20,15 @@ std::span<T> cells_as(buffer<std::byte>& cells) {
 
 }  // namespace
 
-join_answers::join_answers(const session& on, const join_request& request, const join_inputs& in)
+join_answers::join_answers(const session& on, const join_request& request, const join_inputs& in,
+                           bool counts_values)
     : on_(on),
       asked_(request),
       in_(in),
       build_memory_(context(on).memory),
       lookup_memory_(context(on).memory),
-      lookups_{lookup_memory_, context(on).stream} {
+      lookups_{lookup_memory_, context(on).stream},
+      counts_values_(counts_values) {
   const context builds{build_memory_, context(on).stream};
   const placed_key key(on, views_of(in.build));
   by_.emplace(on, views_of(in.build_by));
@@ -49,6 +51,8 @@ join_answers::join_answers(const session& on, const join_request& request, const
   });
   costs_.build_peak_bytes = build_memory_.peak();
   format_ = format_of_answers();
+  counts_values_ = counts_values_ && windows_ && request.aggregate != window_aggregate::sum &&
+                   request.aggregate != window_aggregate::count;
 }
 
 key_format join_answers::format_of_answers() const {
@@ -98,17 +102,27 @@ void join_answers::match(progress& bar) {
     const placed_key upper(on_, slice(probe_upper, first, count));
     const placed_key by(on_, slice(probe_by, first, count));
     buffer<std::byte> out(on_, count * format_.width);
+    std::unique_ptr<windowed> found;
     costs_.match_ms += io::wall_milliseconds(on_, [&] {
       if (covered_) {
         covered_->match(lookups_, first_column(placed.view()), first_column(upper.view()),
                         by.view(), cells_as<std::uint64_t>(out));
       } else {
-        add(*windows_->match(lookups_, first_column(placed.view()), by.view(), asked_.window), out);
+        found = windows_->match(lookups_, first_column(placed.view()), by.view(), asked_.window);
+        add(*found, out);
       }
     });
+    if (counts_values_) add_counts(*found, count);
     const std::vector<std::byte> cells = on_.download(out);
     cells_.insert(cells_.end(), cells.begin(), cells.end());
   });
+}
+
+void join_answers::add_counts(const windowed& found, std::uint64_t count) {
+  buffer<std::uint64_t> counts(on_, count);
+  found.count(lookups_, counts);
+  const std::vector<std::uint64_t> counted = on_.download(counts);
+  value_counts_.insert(value_counts_.end(), counted.begin(), counted.end());
 }
 
 void join_answers::add(const windowed& found, buffer<std::byte>& out) {

@@ -22,8 +22,9 @@ namespace raydex::cli {
 // What it is made from must outlive it.
 class join_answers {
  public:
-  // Builds what answers.
-  join_answers(const session& on, const join_request& request, const join_inputs& in);
+  // Builds what answers. `counts_values`: whether the values behind each answer are counted, too.
+  join_answers(const session& on, const join_request& request, const join_inputs& in,
+               bool counts_values);
 
   // Answers all probe rows.
   void match(progress& bar);
@@ -32,6 +33,8 @@ class join_answers {
   std::optional<std::uint64_t> none() const;
   // One a probe row.
   const std::vector<std::byte>& cells() const noexcept { return cells_; }
+  // How many values each is made of, if that is counted and says whether there is one.
+  const std::vector<std::uint64_t>& value_counts() const noexcept { return value_counts_; }
 
   const join_info& info() const { return covered_ ? covered_->info() : windows_->info(); }
   join_costs costs() const;
@@ -39,6 +42,7 @@ class join_answers {
  private:
   key_format format_of_answers() const;
   void add(const windowed& found, buffer<std::byte>& out);
+  void add_counts(const windowed& found, std::uint64_t count);
 
   const session& on_;
   const join_request& asked_;
@@ -51,7 +55,9 @@ class join_answers {
   std::unique_ptr<interval_coverage> covered_;
   std::unique_ptr<window_join> windows_;
   key_format format_;
+  bool counts_values_;
   std::vector<std::byte> cells_;
+  std::vector<std::uint64_t> value_counts_;
 };
 
 }  // namespace raydex::cli

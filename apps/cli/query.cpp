@@ -262,7 +262,7 @@ class answer_writer {
     const std::span<const std::byte> cells = found.cells();
     if (!are_rows) {
       if (!column_) column_.emplace(file_, result_, found.format(), size_, found.none());
-      column_->write(cells);
+      column_->write(cells, found.value_counts());
     } else if (io::is_csv_output(file_.path())) {
       if (!matches_) matches_.emplace(file_);
       matches_->write(found.offsets(), found.format(), cells);
@@ -407,6 +407,7 @@ void run(const query_arguments& arguments) {
 
   query_facts facts{arguments.result};
   const auto answer = [&](answers& found, const probes& batch) {
+    if (io::is_csv_output(arguments.out)) found.count_values();
     for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
       found.add(placed_probes(on, slice(batch, first, count)).view());
     });
@@ -495,9 +496,8 @@ void add_query_command(CLI::App& app) {
       "         for uint32, which --report has as no_match\n"
       "  count  how many rows match\n"
       "  sum    of --values over the matching rows; integers modulo 2^64\n"
-      "  mean, min, max  of --values over them. Of no value, mean is NaN, and so are min and max "
-      "of\n"
-      "         float and double; of integers min is the largest of the type, max the smallest\n"
+      "  mean, min, max  of --values over them. Of no value, in CSV an empty field, else NaN; of\n"
+      "         integers min is the largest of the type, max the smallest\n"
       "  rows   the ids of all matching rows, and where those of each probe begin\n"
       "  rank, rank_right  of a point: how many keys are less than it, or not greater: NumPy's\n"
       "         searchsorted. Of a missing point as where nothing matches\n"

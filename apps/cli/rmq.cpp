@@ -190,6 +190,17 @@ double set_values(const session& on, const rmq_inputs& in, std::byte* cells, pla
   return io::wall_milliseconds(on, [&] { built.refresh(context(on).stream, positions.view()); });
 }
 
+// Of each range 1, or 0 if nothing is in it.
+std::vector<std::uint64_t> are_not_empty(const session& on, const rmq& built,
+                                         const probes& ranges) {
+  buffer<std::uint64_t> positions(on, ranges.size());
+  built.position(on, ranges, positions);
+  std::vector<std::uint64_t> found = on.download(positions);
+  for (std::uint64_t& one : found)
+    one = one == no_position ? 0 : 1;
+  return found;
+}
+
 void run(const rmq_arguments& arguments) {
   const result_word wanted = parse_result(arguments);
   const option_map options = options_for(arguments, wanted);
@@ -245,7 +256,11 @@ void run(const rmq_arguments& arguments) {
         built->minimum(on, part, {cell, answers.data(), count});
       }
     });
-    writer.write(on.download(answers));
+    std::vector<std::uint64_t> counts;
+    if (!wanted.position && io::is_csv_output(arguments.out)) {
+      counts = are_not_empty(on, *built, part);
+    }
+    writer.write(on.download(answers), counts);
   });
 
   costs.repairs = repairs(*built, context(on).stream);
@@ -290,8 +305,9 @@ void add_rmq_command(CLI::App& app) {
       "\n"
       "A range is cut to the array on both sides: of 3 values, [-4, 1] has the first two. Without\n"
       "--check, if nothing is left of a range, its lower end is greater than the upper one, or an\n"
-      "end is missing, its value is NaN, or of integers the largest one (with max the smallest\n"
-      "one), and its position 2^64 - 1. The ranges of an .npy file may be larger than memory.\n"
+      "end is missing, its value and its position are an empty field in CSV. In .npy the value is\n"
+      "NaN, or of integers the largest one (with max the smallest one), the position 2^64 - 1.\n"
+      "The ranges of an .npy file may be larger than memory.\n"
       "\n"
       "Examples:\n"
       "  raydex rmq --values lcp.npy --ranges pairs.npy --result min --check --out lce.npy\n"

@@ -494,9 +494,12 @@ def test_sums_of_floats_as_csv(program):
 
 def test_minima_as_csv(program):
     program.file("r.csv", "from,to\n0,2\n1,0\n2,2\n")
-    program.file("v.csv", "v\n0.5\n0.25\n8\n")
-    for result, text in [("min", "min\n0.25\nnan\n8\n"), ("argmin", "argmin\n1\n\n2\n")]:
-        words = rmq_arguments(values="v.csv:v", ranges="r.csv:from,to", result=result, out="-")
+    program.file("v.csv", "v,n\n0.5,3\n0.25,2147483647\n8,2147483647\n")
+    for column, result, text in [
+        ("v", "min", "min\n0.25\n\n8\n"), ("v", "argmin", "argmin\n1\n\n2\n"), ("v", "max", "max\n8\n\n8\n"),
+        ("n:i4", "min", "min\n3\n\n2147483647\n"), ("n:i4", "max", "max\n2147483647\n\n2147483647\n"),
+    ]:
+        words = rmq_arguments(values=f"v.csv:{column}", ranges="r.csv:from,to", result=result, out="-")
         done = program.run(*words)
         assert (done.returncode, done.stderr, done.stdout) == (0, "", text)
 

@@ -280,6 +280,21 @@ def test_windows(program, rng, aggregate):
             assert math.isnan(answer) if aggregate == "mean" else answer == (ends.min if aggregate == "max" else ends.max)
 
 
+@pytest.mark.parametrize("dtype", ["<i4", "<u8", "<f8"])
+def test_windows_of_no_row_as_csv(program, dtype):
+    """An empty field, but of sums and counts."""
+    largest = np.iinfo(dtype).max if dtype != "<f8" else np.finfo(dtype).max
+    names = {
+        "build": program.file("t.npy", np.array([0, 1, 9])), "values": program.file("v.npy", np.array([3, largest, 5], dtype)),
+        "probe": program.file("p.npy", np.array([1, 5, 9])), "before": "0",
+    }
+    for aggregate in ("min", "max", "first", "last", "mean", "argmin", "sum", "count"):
+        of_none = "0" if aggregate in ("sum", "count") else ""
+        assert text_of(program, kind="window", aggregate=aggregate, **names).split("\n")[2] == of_none
+    written = text_of(program, kind="window", aggregate="min", **names).split("\n")
+    assert float(written[1]) == pytest.approx(float(largest)) and written[3] == "5"
+
+
 @pytest.mark.parametrize("kind", ["ints", "floats", "missing", "bytes"])
 @pytest.mark.parametrize("relation", [*RELATIONS, "contains", "band", "less", "greater_equal,less"])
 def test_kinds_by_order_with_keys(program, rng, relation, kind):
