@@ -80,6 +80,19 @@ bool is_inexact(std::string_view text, double nearest) {
   return !digits.empty() && digits != fmt::format("{:.0f}", std::abs(nearest));
 }
 
+// Whether a text may be a date as it is written in some countries: 11/27/2026, 27.11.2026 9:30.
+bool may_be_date(std::string_view text) {
+  constexpr int last_part = 3;
+  for (int part = 1;; ++part) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits == 0 || digits > 4) return false;
+    text.remove_prefix(digits);
+    if (part == last_part) return text.empty() || text[0] == ' ';
+    if (text.empty() || (text[0] != '/' && text[0] != '.')) return false;
+    text.remove_prefix(1);
+  }
+}
+
 // The bytes of a value, at the front of a cell.
 template <class T>
 std::uint64_t to_cell(const T& value) {
@@ -135,6 +148,10 @@ std::string too_long(std::size_t bytes, std::size_t most) {
 
 std::uint64_t csv_cells::text_cell(std::string_view text, std::uint64_t line,
                                    std::size_t width) const {
+  if (text.size() > width && may_be_date(text)) {
+    fail({line, std::string(text)},
+         "is a text; dates and times are written as 2026-01-31 or 2026-01-31T09:30:00");
+  }
   if (text.size() > width) {
     fail({line, std::string(text)}, too_long(text.size(), width));
   }

@@ -81,7 +81,7 @@ constexpr int refused = 2;
 // The Python that has pyarrow.
 std::string python() {
   const char* const named = std::getenv("RAYDEX_PYTHON");
-  return named == nullptr ? "python3" : named;
+  return named == nullptr || *named == '\0' ? "python3" : named;
 }
 
 // Starts Python on pyarrow_table.py with these words. It has the descriptors as its standard input

@@ -50,6 +50,14 @@ wanted_column find_column(const join_request& request, std::string name) {
   }
   const bool of_build = says_build || (!says_probe && !in_build.empty());
   const std::string& file = of_build ? in_build : in_probe;
+  const auto is_own_table = [&](const std::string& own) {
+    return io::names_column(own) && !io::names_column(name) &&
+           io::is_same_file(io::path_of(own), name);
+  };
+  if (file.empty() && (std::ranges::any_of(request.table(true), is_own_table) ||
+                       std::ranges::any_of(request.table(false), is_own_table))) {
+    throw invalid_argument(fmt::format("--columns {0}: which column? name it: {0}:column", name));
+  }
   if (file.empty()) {
     const char* const tables = says_build   ? "--build"
                                : says_probe ? "--probe"
@@ -132,6 +140,16 @@ void check_rows(const char* table, const std::vector<std::string>& names,
     throw invalid_argument(fmt::format("{} {}: it has {} rows, but {} has {}", table, names[i],
                                        rows[i], names[0], rows[0]));
   }
+}
+
+// Refuses texts as the times of an as-of join.
+void check_are_times(const join_request& request, const io::host_key_part& build) {
+  const key_format format = std::get<io::host_column>(build).format;
+  if (format.type != key_type::bytes) return;
+  throw invalid_argument(fmt::format(
+      "build keys {} are {}; --kind asof is of numbers and times, which are written as 2026-01-31 "
+      "or 2026-01-31T09:30:00",
+      request.build.front(), to_string(format)));
 }
 
 // Refuses a duration as the distance of what are no times.
@@ -219,6 +237,7 @@ join_inputs read(const join_request& request, const std::string& columns) {
                {"build keys", request.build[i], in.build[i]});
   }
   if (!in.build_upper.empty()) make_ends_alike(request, in);
+  if (request.method == join_method::asof) check_are_times(request, in.build.front());
   for (std::size_t i = 0; i < request.build_by.size(); ++i) {
     make_alike({"probe keys", request.probe_by[i], in.probe_by[i]},
                {"build keys", request.build_by[i], in.build_by[i]});

@@ -53,6 +53,12 @@ std::string version() {
                      hwy::TargetName(vectors & -vectors));
 }
 
+// How the files of a subcommand are named.
+constexpr std::pair<std::string_view, std::string_view> ways_to_name_files[] = {
+    {"query", "--keys FILE:COLUMN --points FILE:COLUMN --result first --out FILE"},
+    {"join", "--build FILE:COLUMN --probe FILE:COLUMN --kind inner --out FILE"},
+    {"rmq", "--values FILE:COLUMN --ranges FILE:LOWER,UPPER --result min --out FILE"}};
+
 // What is wrong with the first word that nothing takes; empty where there is none.
 std::string about_unexpected_word(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
@@ -73,6 +79,13 @@ std::string about_unexpected_word(const CLI::App& app) {
   // Of `--name=value` the name.
   const std::string word =
       unexpected.front().substr(0, is_option ? unexpected.front().find('=') : std::string::npos);
+  if (!is_option && !chosen.empty()) {
+    for (const auto& [name, how] : ways_to_name_files) {
+      if (command.get_name() != name) continue;
+      return fmt::format("{} is not for raydex {}: a file goes with an option, as raydex {} {}",
+                         raydex::io::in_quotes(word), name, name, how);
+    }
+  }
   const char* const kind = is_option ? "an option of" : chosen.empty() ? "a subcommand of" : "for";
   return fmt::format("{} is not {} raydex{}{}{}", raydex::io::in_quotes(word), kind,
                      chosen.empty() ? "" : " ", chosen.empty() ? "" : command.get_name(),

@@ -363,6 +363,11 @@ def test_tables_without_pyarrow(program, monkeypatch):
             done = program.run(*query_arguments(keys=f"{name}:a", points=f"{name}:a", result="count"))
             assert (done.returncode, done.stdout) == (status, "")
             assert done.stderr.startswith(f"raydex: {name}: {part}") and done.stderr.count("\n") == 1
+    without = []
+    for python in ("", "python3"):  # an empty name is none
+        monkeypatch.setenv("RAYDEX_PYTHON", python)
+        without.append(program.run(*query_arguments(keys="t.parquet:a", points="t.parquet:a", result="count")).stderr)
+    assert without[0] == without[1] and "cannot be run" not in without[0]
     assert "install pyarrow" in program.run(
         *query_arguments(keys="t.parquet:a", points="t.parquet:a", result="count"),
         env={**os.environ, "RAYDEX_PYTHON": "./alone"}).stderr

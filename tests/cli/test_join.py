@@ -341,6 +341,12 @@ WRONG = [
      "but probe keys t.csv:name are strings; name the type: t.csv:n:string"),
     ({"kind": "inner", "build": "t.csv:short"}, "are int64, but build keys t.csv:short are bytes2"),
     ({"kind": "less", "build": "t.csv:name", "probe": "t.csv:name"}, "bytes, more than 8"),
+    ({"kind": "inner", "columns": "t.csv", "build": "t.csv:n", "out": "o.csv"},
+     "--columns t.csv: which column? name it: t.csv:column"),
+    ({"kind": "asof", "build": "t.csv:when", "probe": "t.csv:when"},
+     "'11/27/2026' in column when is a text; dates and times are written as 2026-01-31 or 2026-01-31T09:30:00"),
+    ({"kind": "asof", "build": "t.csv:short", "probe": "t.csv:short"},
+     "build keys t.csv:short are bytes2; --kind asof is of numbers and times, which are written as 2026-01-31"),
     ({"kind": "less", "build": "t.csv:n:string"}, "joins by equal keys only"),
     ({"kind": "band", "distance": "1", "build": "t.csv:short", "probe": "t.csv:short"}, "bytes2"),
     ({"kind": "inner", "build": "t.csv:mixed"}, "t.csv:mixed:string"),
@@ -358,7 +364,7 @@ WRONG = [
 @pytest.mark.parametrize(("wrong", "part"), WRONG)
 def test_refusals(program, wrong, part):
     program.file("k.npy", np.arange(4))
-    program.file("t.csv", "n,name,short,mixed\n1,a longer text,ab,1\n2,b,c,x\n")
+    program.file("t.csv", "n,name,short,mixed,when\n1,a longer text,ab,1,11/27/2026\n2,b,c,x,11/28/2026\n")
     options = {"build": "k.npy", "probe": "k.npy", **wrong}
     flags = ["--" + name.replace("_", "-") for name, value in options.items() if value is None]
     options = {name: value for name, value in options.items() if value is not None}

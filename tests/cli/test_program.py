@@ -125,6 +125,10 @@ def test_full_standard_output(program, words):
         ("join --probee p.npy", "'--probee' is not an option of raydex join; did you mean '--probe'?"),
         ("rmq --vlaues v.npy", "'--vlaues' is not an option of raydex rmq; did you mean '--values'?"),
         ("tune now", "'now' is not for raydex tune (see"),
+        ("query a.csv b.csv", "'a.csv' is not for raydex query: a file goes with an option, as raydex query --keys "
+         "FILE:COLUMN --points FILE:COLUMN --result first --out FILE (see"),
+        ("join a.csv b.csv", "as raydex join --build FILE:COLUMN --probe FILE:COLUMN --kind inner --out FILE (see"),
+        ("rmq a.csv", "as raydex rmq --values FILE:COLUMN --ranges FILE:LOWER,UPPER --result min --out FILE (see"),
         ("--verison", "'--verison' is not an option of raydex; did you mean '--version'?"),
         ("structures pivot_teee", "structure: 'pivot_teee' is not one of"),
         ("structures pivot_teee", "did you mean 'pivot_tree'?"),
