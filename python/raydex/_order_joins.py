@@ -330,7 +330,7 @@ def join_intervals(
     ends are closed, and none if one is open; it overlaps what it lies strictly inside. NaN comes after all other
     numbers.
     """
-    check_kind(how, "ends come in pairs: join_intervals((lower, upper), (lower, upper)), or points for the latter")
+    check_kind(how, "ends come in pairs: join_intervals((lower, upper), (lower, upper)), or points second")
     lazy, row_type = flag("lazy", lazy), row_dtype(dtype)
     build_by, probe_by = keys_of(by, build_by, probe_by)
     if relation is not None and relation not in list(RELATIONS):

@@ -321,9 +321,9 @@ def test_what_is_called_otherwise():
         assert not hasattr(raydex, name)
         with pytest.raises(AttributeError, match=f"module 'raydex' has no attribute '{name}': .*{said}"):
             getattr(raydex, name)
-    with pytest.raises(AttributeError, match="^module 'raydex' has no attribute 'buld'$") as error:
-        getattr(raydex, "buld")  # noqa: B009
-    assert (error.value.name, error.value.obj) == ("buld", raydex)
+    with pytest.raises(AttributeError, match="^module 'raydex' has no attribute 'built'$") as error:
+        getattr(raydex, "built")  # noqa: B009
+    assert (error.value.name, error.value.obj) == ("built", raydex)
     for of in (index, raydex.aggregate(index, [1, 2, 3])):
         with pytest.raises(TypeError, match=r"by: \w+.sum has no such argument; an index has the sums of groups"):
             of.sum([1], by=[2])
