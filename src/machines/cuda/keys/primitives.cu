@@ -6,12 +6,14 @@
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
 #include "raydex/core/keys/column.hpp"
 #include "src/machines/cuda/check.hpp"
+#include "src/machines/cuda/launch.cuh"
 
 namespace raydex::cuda {
 
@@ -44,8 +46,35 @@ struct is_unmarked {
   __device__ bool operator()(std::uint8_t mark) const { return mark == 0; }
 };
 
+// Numbers that a block adds up, in one launch and without scratch.
+struct few_numbers {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned per_thread = 8;
+  static constexpr unsigned most = threads * per_thread;
+};
+
+template <class Number>
+__global__ void __launch_bounds__(few_numbers::threads) add_up_few(Number* numbers, unsigned size) {
+  using scan = cub::BlockScan<Number, few_numbers::threads>;
+  __shared__ typename scan::TempStorage scratch;
+  const unsigned first = threadIdx.x * few_numbers::per_thread;
+  Number own[few_numbers::per_thread];
+#pragma unroll
+  for (unsigned j = 0; j < few_numbers::per_thread; ++j)
+    own[j] = first + j < size ? numbers[first + j] : 0;
+  scan(scratch).InclusiveSum(own, own);
+#pragma unroll
+  for (unsigned j = 0; j < few_numbers::per_thread; ++j)
+    if (first + j < size) numbers[first + j] = own[j];
+}
+
 template <class Number>
 void add_up(const context& on, Number* numbers, std::uint64_t size) {
+  if (size <= few_numbers::most) {
+    launch(on.stream, size == 0 ? 0 : 1, few_numbers::threads, 0, add_up_few<Number>, numbers,
+           static_cast<unsigned>(size));
+    return;
+  }
   with_scratch(on, "cub::DeviceScan::InclusiveSum", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceScan::InclusiveSum(scratch, bytes, numbers, numbers,
                                          static_cast<std::int64_t>(size), on.stream);
