@@ -190,7 +190,13 @@ class tile_ends {
         ++from;
       return from;
     }
-    unsigned last = tile_probes - 1;  // the probe is after `from`, and not after this
+    // It is after `from`, mostly not far.
+    unsigned step = 1;
+    while (from + step < tile_probes - 1 && ends_[from + step] <= i) {
+      from += step;
+      step *= 2;
+    }
+    unsigned last = from + step < tile_probes - 1 ? from + step : tile_probes - 1;
     while (last - from > 1) {
       const unsigned middle = (from + last) / 2;
       if (ends_[middle] > i) {
@@ -318,9 +324,14 @@ class row_writer : public tile_writer<Out> {
     this->clip(tile, begin, end);
     if (begin >= end) return;
     const std::uint64_t first = this->begin_of(tile);
-    const tile_ends ends(scratch);
     const std::uint64_t first_probe = tile * tile_probes;
     const unsigned probes = probes_of_tile(tile, found_.size);
+    if (found_.at_most_one() && this->end_of(tile) - first == probes) {  // each probe has one
+      for (std::uint64_t at = begin + group.lane(); at < end; at += group.lanes())
+        put(at, first_probe + (at - first), 0);
+      return;
+    }
+    const tile_ends ends(scratch);
     ends.add_up(group, probes, [&](unsigned i) { return found_.rows(first_probe + i); });
     if (found_.at_most_one()) {
       // Without a search for the probe of each row.
@@ -329,8 +340,16 @@ class row_writer : public tile_writer<Out> {
         if (ends.end(i) != ends.begin(i) && at >= begin && at < end) put(at, first_probe + i, 0);
       }
     } else {
+      // Threads of a warp write side by side, and each warp rows that follow each other, so that
+      // the next row is not far from the last one.
+      constexpr unsigned warp = 32;
+      const unsigned lanes = group.lanes() < warp ? group.lanes() : warp;
+      const std::uint64_t steps = (end - begin + group.lanes() - 1) / group.lanes();
+      const std::uint64_t own = begin - first + group.lane() / lanes * steps * lanes;
+      const std::uint64_t own_end =
+          own + steps * lanes < end - first ? own + steps * lanes : end - first;
       unsigned probe = 0;
-      for (std::uint64_t i = begin - first + group.lane(); i < end - first; i += group.lanes()) {
+      for (std::uint64_t i = own + group.lane() % lanes; i < own_end; i += lanes) {
         probe = ends.probe_of(group, i, probe);
         put(first + i, first_probe + probe, i - ends.begin(probe));
       }
