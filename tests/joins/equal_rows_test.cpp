@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -104,20 +106,26 @@ class equal_rows_test : public backend_test {
     ASSERT_EQ(by_table.has_value(), !repeat);
     if (by_table) {
       ASSERT_EQ(rows_of(at, *by_table, build.size()), wanted);
+      EXPECT_EQ(by_table->rows, wanted.size());
+      EXPECT_EQ(at.download(by_table->tile_ends).at((probe.size() - 1) / core::tile_probes),
+                wanted.size());
     }
-    const auto any_row = cuda::find_by_table<Key>(at, builds, probes, {.seed = 7, .any_row = true});
+    const auto any_row = cuda::find_by_table<Key>(
+        at, builds, probes, {.seed = 7, .joining = core::joining::once_if_any});
     ASSERT_TRUE(any_row);
+    EXPECT_EQ(any_row->tile_ends.size(), (probe.size() - 1) / core::tile_probes + 2);
     std::set<row> with_match;
     for (const auto& [probe_row, build_row] : wanted)
       with_match.insert(probe_row);
-    for (const auto& [probe_row, build_row] : rows_of(at, *any_row, build.size())) {
-      ASSERT_TRUE(std::ranges::binary_search(wanted, std::pair(probe_row, build_row)));
+    for (const auto& [probe_row, any] : rows_of(at, *any_row, build.size()))
       ASSERT_EQ(with_match.erase(probe_row), 1);
-    }
     EXPECT_TRUE(with_match.empty());
-    for (const join_order order : {join_order::probe_rows, join_order::any}) {
+    EXPECT_EQ(any_row->rows, rows_of(at, *any_row, build.size()).size());
+    for (const auto& [order, known] :
+         {std::pair(join_order::probe_rows, false), std::pair(join_order::any, false),
+          std::pair(join_order::any, repeat)}) {
       const auto by_parts =
-          cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order});
+          cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order}, known);
       ASSERT_TRUE(by_parts);
       EXPECT_LE(by_parts->entries, build.size());
       pairs rows = rows_of(at, by_parts->rows, by_parts->entries);
@@ -139,6 +147,40 @@ TYPED_TEST(equal_rows_test, of_different_keys) {
       if (this->HasFatalFailure()) return;
     }
   }
+}
+
+// The hash that marks an empty slot of a table is that of a key, too.
+TYPED_TEST(equal_rows_test, of_the_key_that_is_hashed_as_an_empty_slot) {
+  auto random = generator();
+  const TypeParam key = core::key_of(core::hash_by<TypeParam>(7), static_cast<TypeParam>(-1));
+  const std::vector<TypeParam> probes{1, key, 0, key};
+  std::vector<TypeParam> builds = this->different(100, random);
+  this->check(builds, probes);
+  builds[50] = key;
+  this->check(builds, probes);
+  builds[0] = key;
+  this->check(builds, probes);
+}
+
+// Of many build rows some are looked at first: whether their keys repeat.
+TYPED_TEST(equal_rows_test, of_many_rows) {
+  auto random = generator();
+  const session& at = this->at();
+  std::vector<TypeParam> builds = this->different(std::size_t{1} << 20, random);
+  const auto find = [&] {
+    const auto build_there = at.upload(builds);
+    return cuda::find_by_table<TypeParam>(at, column(build_there),
+                                          column(std::span(build_there.data(), 3000)), {.seed = 7});
+  };
+  const auto found = find();
+  ASSERT_TRUE(found);
+  std::vector<std::uint32_t> own(3000);
+  std::iota(own.begin(), own.end(), 0);
+  EXPECT_EQ(at.download(found->begins), own);
+  builds.back() = builds.front();
+  EXPECT_FALSE(find());
+  builds[100] = builds.front();
+  EXPECT_FALSE(find());
 }
 
 TYPED_TEST(equal_rows_test, of_missing_keys) {

@@ -31,6 +31,8 @@ class row_tiles {
     if (ends_.size() > 1) Executor::inclusive_sum(on, ends_.data(), ends_.size());
     rows_ = Executor::read(on, ends_.data() + ends_.size() - 1);
   }
+  // Those that are counted.
+  row_tiles(buffer<std::uint64_t> ends, std::uint64_t rows) : ends_(std::move(ends)), rows_(rows) {}
 
   std::uint64_t rows() const { return rows_; }
 
@@ -188,7 +190,9 @@ class built_joined final : public joined {
                found_rows<RowId> found, std::uint64_t rows = 0)
       : joined(build_side.where, kind, found.begins.size(), last_row(build_side, rows)),
         found_(std::move(found)),
-        tiles_(on, found_.view(kind)),
+        tiles_(found_.tile_ends.size() != 0
+                   ? row_tiles<Executor>(std::move(found_.tile_ends), found_.rows)
+                   : row_tiles<Executor>(on, found_.view(kind))),
         without_probe_(on, rows, build_side.entries, found_) {
     this->unmatched_ = without_probe_.size();
     this->size_ = tiles_.rows() + this->unmatched_;

@@ -7,6 +7,7 @@
 
 #include "raydex/column.hpp"
 #include "raydex/core/joins/key_cells.hpp"
+#include "raydex/core/joins/pairs.hpp"
 #include "raydex/join.hpp"
 #include "raydex/memory.hpp"
 #include "src/operations/joins/found_rows.hpp"
@@ -26,7 +27,12 @@ struct equality {
   std::uint64_t seed;                                  // of a hash
   const core::composite_cells* hashed_from = nullptr;  // compared, if build keys are hashes of it
   join_order order = join_order::probe_rows;
-  bool any_row = false;  // whether a probe is to know that there is a build row, but not which
+  core::joining joining = core::joining::matches;  // which rows of the join a probe has
+
+  // Whether a probe is to know that there is a build row, but not which.
+  bool any_row() const {
+    return joining == core::joining::once_if_any || joining == core::joining::once_if_none;
+  }
 };
 
 // Nothing if an index would be faster, or if too many build rows have one key.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "raydex/core/joins/pairs.hpp"
 #include "raydex/join.hpp"
@@ -34,6 +35,8 @@ struct found_rows {
   buffer<RowId> counts;        // empty: no probe has more than one match
   buffer<std::byte> own_list;  // what `list` points to, unless the join has it
   const void* list = nullptr;
+  buffer<std::uint64_t> tile_ends;  // of `row_tiles`; empty: not counted
+  std::uint64_t rows = 0;           // of the join, if they are
 
   core::located_probes<RowId> view(join_kind kind) const {
     return {begins.data(), counts.data(),    static_cast<const RowId*>(list),

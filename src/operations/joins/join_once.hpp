@@ -53,7 +53,7 @@ class equal_keys {
         build_size_(size_of(build)),
         probe_size_(size_of(probe)),
         how_{options.seed ? *options.seed : random_seed(), nullptr, options.order,
-             kind == join_kind::semi || kind == join_kind::anti} {
+             joining_of(kind)} {
     switch (comparison_of(build_)) {
       case key_comparison::column:
         find(std::get<column>(build.front()), std::get<column>(probe.front()));

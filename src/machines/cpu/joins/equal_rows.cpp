@@ -12,7 +12,7 @@ template <class Key, class RowId>
 std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
                                                  const column& probe, const equality& how) {
   divided_join<Key, RowId> found(on, build, probe, core::hash_by<Key>(how.seed), how.hashed_from,
-                                 how.any_row, part_bits(build.size));
+                                 how.any_row(), part_bits(build.size));
   return equal_rows<RowId>{found.take(), found.entries(), found.confused()};
 }
 

@@ -9,13 +9,14 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "raydex/error.hpp"
 #include "src/machines/cuda/check.hpp"
 #include "src/machines/cuda/executor.cuh"
+#include "src/machines/cuda/joins/key_table.cuh"
 #include "src/machines/cuda/joins/part_lookup.cuh"
-#include "src/machines/cuda/joins/row_table.cuh"
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
@@ -31,13 +32,15 @@ void fill_with_ones(const context& on, buffer<T>& numbers) {
 
 // Which way takes the least time was measured on an H100 with 2^10 to 2^26 rows a side.
 
-// Whether lookups in a table that stays in the L2 do.
+// Whether a table does. Up to `in_l2` rows it stays in the L2; lookups of larger ones are for the
+// order of many probes, which parts lose.
 template <class Key>
 bool table_pays(std::uint64_t build, std::uint64_t probe, const equality& how) {
   constexpr std::uint64_t in_l2 = std::uint64_t{1} << 21;
-  if (how.any_row && how.hashed_from == nullptr) return build <= 2 * in_l2;
-  // Of wide keys a lookup reads the column, too, so that less of the table stays.
-  return build <= (sizeof(Key) == 4 || probe <= 4 * build ? in_l2 : in_l2 / 2);
+  if (how.any_row() && how.hashed_from == nullptr) return build <= 2 * in_l2;
+  if (build <= in_l2) return true;
+  if (how.order != join_order::probe_rows || probe < 2 * build) return false;
+  return build <= (sizeof(Key) == 4 ? 2 : 4) * in_l2;
 }
 
 // Whether passes over both sides do, and not an index.
@@ -63,7 +66,9 @@ unsigned part_bits(std::uint64_t rows) {
 template <class Key>
 class part_join {
  public:
-  part_join(const context& on, const column& build, const column& probe, const equality& how)
+  // `keys_repeat`: whether build rows are known to have equal keys.
+  part_join(const context& on, const column& build, const column& probe, const equality& how,
+            bool keys_repeat)
       : on_(on),
         how_(how),
         bits_(part_bits(build.size)),
@@ -80,6 +85,7 @@ class part_join {
       fill_with_ones(on_, found_.begins);
       return;
     }
+    if (keys_repeat) make_room_for_groups();
     look_up();
     if (firsts_.size() != 0) compare();
     if (!in_order_) found_.probe_rows = std::move(probe_.row_ids);
@@ -114,7 +120,8 @@ class part_join {
     return static_cast<unsigned>(mean + 8 * std::sqrt(mean)) + 8;
   }
 
-  // As often as it takes to know how much room parts take, and whether keys repeat.
+  // Looks up parts by their size, so that those of most rows do not take the room of all: a block
+  // of much shared memory has a multiprocessor to itself. Again from the start if keys repeat.
   void look_up() {
     const std::uint64_t ends = parts() + 1;
     buffer<std::uint32_t> begins(on_, 2 * ends);
@@ -124,6 +131,7 @@ class part_join {
     executor::for_each_alone(
         on_, put_part_begins<Key>{{build, probe}, bits_, begins.data(), device_findings.data()},
         begins.size());
+    unsigned above = 0;
     unsigned room = expected_room();
     for (;;) {
       const bool repeat = found_.counts.size() != 0;
@@ -133,6 +141,7 @@ class part_join {
       const part_lookup<Key> lookup{build,
                                     probe,
                                     bits_,
+                                    above,
                                     room,
                                     in_order_,
                                     found_.begins.data(),
@@ -140,20 +149,28 @@ class part_join {
                                     reinterpret_cast<std::uint32_t*>(found_.own_list.data()),
                                     firsts_.data(),
                                     device_findings.data()};
-      executor::for_each_in_blocks(on_, look_up_parts<Key>{lookup, false}, parts());
+      executor::for_each_in_blocks(on_, look_up_parts<Key>{lookup}, parts());
       part_findings findings{};
       const auto read = [&] {
         executor::copy_out(on_, &findings, device_findings.data(), sizeof findings);
       };
       read();
       if (findings.probes_crowd != 0) {
-        executor::for_each_in_blocks(on_, look_up_parts<Key>{lookup, true},
+        executor::for_each_in_blocks(on_, look_up_larger_parts<Key>{lookup},
                                      (probe.size + lookup.heavy - 1) / lookup.heavy);
         read();
       }
-      if (findings.largest <= room && (repeat || findings.keys_repeat == 0)) return;
-      room = std::max(room, findings.largest);
-      if (findings.keys_repeat != 0 && !repeat) make_room_for_groups();
+      if (findings.keys_repeat != 0 && !repeat) {
+        make_room_for_groups();
+        above = 0;
+        room = expected_room();
+      } else if (findings.largest > room) {
+        constexpr unsigned larger = 4;  // parts of the next launch, at most
+        above = room;
+        room = std::min(larger * room, findings.largest);
+      } else {
+        return;
+      }
       executor::clear(on_, device_findings.data());
     }
   }
@@ -195,41 +212,96 @@ class part_join {
   found_rows<std::uint32_t> found_;
 };
 
+// A table of the keys of the first build rows, so many.
+template <class Key, class Slot>
+class filled_table {
+ public:
+  // Nobody looks whether keys repeat if `repeat` is null.
+  filled_table(const context& on, const column& build, std::uint64_t rows, std::uint64_t seed,
+               std::uint64_t* repeat)
+      : slots_(on, slots_a_row(rows) * rows + 1), mix_(core::hash_by<Key>(seed)) {
+    fill_with_ones(on, slots_);
+    executor::for_each_alone(on, put_keys<Key, Slot>{{cells_of(build)}, view(), repeat}, rows);
+  }
+
+  key_table<Key, Slot> view() {
+    return {mix_, slots_.data(), static_cast<std::uint32_t>(slots_.size() - 1)};
+  }
+
+ private:
+  // In a small table, a thread waits for the slots that it looks at, one after the other: more of
+  // them are empty.
+  static std::uint64_t slots_a_row(std::uint64_t rows) {
+    constexpr std::uint64_t small = std::uint64_t{1} << 17;
+    return rows <= small ? 8 : 2;
+  }
+
+  buffer<Slot> slots_;
+  core::hash_function<Key> mix_;
+};
+
+// Whether keys of the first rows of a large table repeat: then most likely others do, too.
+template <class Key>
+bool repeat_soon(const context& on, const column& build, std::uint64_t seed) {
+  constexpr std::uint64_t tried = std::uint64_t{1} << 16;
+  if (build.size < 16 * tried) return false;
+  buffer<std::uint64_t> differ(on, 1);
+  fill_with_ones(on, differ);
+  const filled_table<Key, key_slot<Key>> table(on, build, tried, seed, differ.data());
+  return executor::read(on, differ.data()) == 0;
+}
+
+// By a table of the build keys; nothing if slots keep rows and two rows have equal keys.
+template <class Key, class Slot>
+std::optional<found_rows<std::uint32_t>> find_in_table(const context& on, const column& build,
+                                                       const column& probe, const equality& how) {
+  constexpr bool may_repeat = std::is_same_v<Slot, key_slot<Key>>;
+  const std::uint64_t tiles = (probe.size + core::tile_probes - 1) / core::tile_probes;
+  found_rows<std::uint32_t> found;
+  found.begins = {on, probe.size};
+  found.tile_ends = {on, tiles + 1};
+  std::uint64_t* const differ = found.tile_ends.data() + tiles;  // is read with the rows' number
+  if (!may_repeat)
+    check(cudaMemsetAsync(differ, 0xff, sizeof *differ, on.stream), "cudaMemsetAsync");
+  {
+    filled_table<Key, Slot> table(on, build, build.size, how.seed, may_repeat ? nullptr : differ);
+    executor::for_each_in_blocks(on,
+                                 find_keys<Key, Slot>{{cells_of(probe)},
+                                                      probe.size,
+                                                      table.view(),
+                                                      how.joining,
+                                                      found.begins.data(),
+                                                      found.tile_ends.data()},
+                                 tiles);
+  }
+  if (tiles > 1) executor::inclusive_sum(on, found.tile_ends.data(), tiles);
+  std::uint64_t last[may_repeat ? 1 : 2];
+  executor::copy_out(on, last, differ - 1, sizeof last);
+  if constexpr (!may_repeat) {
+    if (last[1] == 0) return std::nullopt;
+  }
+  found.rows = last[0];
+  // Probes whose key only has an equal hash have fewer.
+  if (how.hashed_from != nullptr) found.tile_ends = {};
+  return found;
+}
+
 }  // namespace
 
 template <class Key>
 std::optional<found_rows<std::uint32_t>> find_by_table(const context& on, const column& build,
                                                        const column& probe, const equality& how) {
-  const bool may_repeat = how.any_row && how.hashed_from == nullptr;
-  constexpr std::uint64_t tried = std::uint64_t{1} << 18;  // rows that tell of keys that repeat
-  const std::uint64_t count = 2 * build.size;
-  buffer<std::uint64_t> slots(on, count + 1);  // and whether keys repeat
-  fill_with_ones(on, slots);
-  std::uint64_t* const repeat = slots.data() + count;
-  const row_table<Key> table{{cells_of(build)},
-                             core::hash_by<Key>(how.seed),
-                             slots.data(),
-                             static_cast<std::uint32_t>(count)};
-  const auto put = [&](std::uint64_t first, std::uint64_t last) {
-    executor::for_each(on, put_rows<Key>{table, first, repeat}, last - first);
-  };
-  const std::uint64_t first = build.size > 4 * tried && !may_repeat ? tried : build.size;
-  put(0, first);
-  if (first != build.size) {
-    if (executor::read(on, repeat) == 0) return std::nullopt;
-    put(first, build.size);
-  }
-  found_rows<std::uint32_t> found;
-  found.begins = {on, probe.size};
-  executor::for_each(on, find_rows<Key>{table, {cells_of(probe)}, found.begins.data()}, probe.size);
-  if (!may_repeat && executor::read(on, repeat) == 0) return std::nullopt;
-  return found;
+  if (how.any_row() && how.hashed_from == nullptr)
+    return find_in_table<Key, key_slot<Key>>(on, build, probe, how);
+  if (repeat_soon<Key>(on, build, how.seed)) return std::nullopt;
+  return find_in_table<Key, row_slot<Key>>(on, build, probe, how);
 }
 
 template <class Key>
 std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on, const column& build,
-                                                       const column& probe, const equality& how) {
-  part_join<Key> found(on, build, probe, how);
+                                                       const column& probe, const equality& how,
+                                                       bool keys_repeat) {
+  part_join<Key> found(on, build, probe, how, keys_repeat);
   if (!found.fits()) return std::nullopt;
   return equal_rows<std::uint32_t>{found.take(), found.entries(), found.confused()};
 }
@@ -242,14 +314,10 @@ template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint64_t>(c
                                                                                const column&,
                                                                                const column&,
                                                                                const equality&);
-template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint32_t>(const context&,
-                                                                               const column&,
-                                                                               const column&,
-                                                                               const equality&);
-template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint64_t>(const context&,
-                                                                               const column&,
-                                                                               const column&,
-                                                                               const equality&);
+template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint32_t>(
+    const context&, const column&, const column&, const equality&, bool);
+template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint64_t>(
+    const context&, const column&, const column&, const equality&, bool);
 
 template <class Key, class RowId>
 std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
@@ -258,12 +326,14 @@ std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column
     if (build.size == 0 || probe.size == 0 || probe.size >= not_found<std::uint32_t>)
       return std::nullopt;
     try {
+      bool keys_repeat = false;
       if (table_pays<Key>(build.size, probe.size, how)) {
         auto found = find_by_table<Key>(on, build, probe, how);
         if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
+        keys_repeat = true;
       }
       if (!parts_pay<Key>(build.size, probe.size, how.order)) return std::nullopt;
-      return find_by_parts<Key>(on, build, probe, how);
+      return find_by_parts<Key>(on, build, probe, how, keys_repeat);
     } catch (const out_of_memory&) {
       return std::nullopt;  // an index and lookups take less
     }

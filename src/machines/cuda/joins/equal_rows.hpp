@@ -19,11 +19,13 @@ RAYDEX_INTERNAL std::optional<found_rows<std::uint32_t>> find_by_table(const con
                                                                        const column& probe,
                                                                        const equality& how);
 
-// By parts of both sides; nothing if one has too many build rows.
+// By parts of both sides; nothing if one has too many build rows. `keys_repeat`: whether build rows
+// are known to have equal keys, which saves finding out.
 template <class Key>
 RAYDEX_INTERNAL std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on,
                                                                        const column& build,
                                                                        const column& probe,
-                                                                       const equality& how);
+                                                                       const equality& how,
+                                                                       bool keys_repeat = false);
 
 }  // namespace raydex::cuda

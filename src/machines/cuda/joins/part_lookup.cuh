@@ -124,17 +124,28 @@ class part_table {
     group.sync();
     // A warp sees all rows, and counts those of its own owners.
     const auto team = group.team();
-    for (unsigned first = 0; first < size_; first += team.lanes()) {
-      const unsigned i = first + team.lane();
-      const unsigned owner = i < size_ ? owners_[i] : 0;
-      const bool is_mine = i < size_ && owner % group.teams() == group.team_number();
-      unsigned total = 0;
-      const unsigned before = team.count_before(is_mine, owner, total);
-      const std::uint32_t counted = is_mine ? groups_[owner] : 0;
-      if (is_mine) ranks_[i] = static_cast<std::uint16_t>(counted + before);
-      team.sync();
-      if (is_mine && before == 0) groups_[owner] = counted + total;
-      team.sync();
+    constexpr unsigned at_once = 4;  // are compared before the first is counted
+    for (unsigned first = 0; first < size_; first += at_once * team.lanes()) {
+      unsigned owners[at_once];
+      bool is_mine[at_once];
+      unsigned before[at_once];
+      unsigned total[at_once];
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        const unsigned i = first + j * team.lanes() + team.lane();
+        owners[j] = i < size_ ? owners_[i] : 0;
+        is_mine[j] = i < size_ && owners[j] % group.teams() == group.team_number();
+        before[j] = team.count_before(is_mine[j], owners[j], total[j]);
+      }
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < at_once; ++j) {
+        const unsigned i = first + j * team.lanes() + team.lane();
+        const std::uint32_t counted = is_mine[j] ? groups_[owners[j]] : 0;
+        if (is_mine[j]) ranks_[i] = static_cast<std::uint16_t>(counted + before[j]);
+        team.sync();
+        if (is_mine[j] && before[j] == 0) groups_[owners[j]] = counted + total[j];
+        team.sync();
+      }
     }
     group.sync();
     const unsigned each = (size_ + group.lanes() - 1) / group.lanes();
@@ -221,6 +232,7 @@ struct part_lookup {
   divided_side<Key> build;
   divided_side<Key> probe;
   unsigned bits;
+  unsigned above;           // parts with so many build rows or fewer are left out; 0: none are
   unsigned room;            // build rows of a part that there is room for
   bool in_order;            // whether what is found lies in the order of the probe rows
   std::uint32_t* begins;    // as of `located_probes`, as the next two
@@ -241,10 +253,13 @@ struct part_lookup {
     if (first >= last && firsts == nullptr) return;
     const std::uint32_t own = build.begins[part];
     const unsigned size = build.begins[part + 1] - own;
+    if (above != 0 && size <= above) return;
     if (size > room) {
       if (group.lane() == 0) keep_largest(size);
       return;
     }
+    // What other parts find is of no meaning then.
+    if (counts == nullptr && core::load_atomically(&findings->keys_repeat) != 0) return;
     part_table<Key> table(scratch, room, bits);
     table.fill(group, build.hashes + own, size, counts != nullptr);
     const bool grouped = table.repeats();
@@ -305,26 +320,26 @@ struct part_lookup {
   }
 };
 
-// A block for each part, or for each `heavy` probes, which looks up those of larger parts.
+// A block for each part, unless it has more than `heavy` probes.
 template <class Key>
 struct look_up_parts : part_lookup<Key> {
-  bool of_larger_parts;
-
   template <class Group>
-  __device__ void operator()(const Group& group, std::byte* scratch, std::uint64_t i) const {
-    if (of_larger_parts) return look_up_slice(group, scratch, i);
-    const std::uint64_t first = this->probe.begins[i];
-    const std::uint64_t last = this->probe.begins[i + 1];
+  __device__ void operator()(const Group& group, std::byte* scratch, std::uint64_t part) const {
+    const std::uint64_t first = this->probe.begins[part];
+    const std::uint64_t last = this->probe.begins[part + 1];
     if (last - first <= this->heavy) {
-      this->look_up(group, scratch, i, first, last);
+      this->look_up(group, scratch, part, first, last);
     } else if (group.lane() == 0) {
       core::store_atomically(&this->findings->probes_crowd, std::uint32_t{1});
     }
   }
+};
 
- private:
+// A block for each `heavy` probes, which looks up those of larger parts.
+template <class Key>
+struct look_up_larger_parts : part_lookup<Key> {
   template <class Group>
-  __device__ void look_up_slice(const Group& group, std::byte* scratch, std::uint64_t i) const {
+  __device__ void operator()(const Group& group, std::byte* scratch, std::uint64_t i) const {
     const std::uint64_t begin = i * this->heavy;
     const std::uint64_t left = this->probe.size - begin;
     const std::uint64_t end = begin + (left < this->heavy ? left : this->heavy);
@@ -334,6 +349,8 @@ struct look_up_parts : part_lookup<Key> {
     look_up_own(group, scratch, first, begin, end);
     if (last != first) look_up_own(group, scratch, last, begin, end);
   }
+
+ private:
   template <class Group>
   __device__ void look_up_own(const Group& group, std::byte* scratch, std::uint64_t part,
                               std::uint64_t begin, std::uint64_t end) const {
