@@ -166,7 +166,7 @@ TYPED_TEST(equal_rows_test, of_the_key_that_is_hashed_as_an_empty_slot) {
 TYPED_TEST(equal_rows_test, of_many_rows) {
   auto random = generator();
   const session& at = this->at();
-  std::vector<TypeParam> builds = this->different(std::size_t{1} << 20, random);
+  std::vector<TypeParam> builds = this->different((std::size_t{1} << 20) + 1, random);
   const auto find = [&] {
     const auto build_there = at.upload(builds);
     return cuda::find_by_table<TypeParam>(at, column(build_there),
@@ -194,6 +194,27 @@ TYPED_TEST(equal_rows_test, of_keys_that_repeat) {
   for (const std::uint64_t keys : {1U, 3U, 100U, 4000U})
     this->check(this->keys_of(4097, keys, random),
                 this->keys_of(keys == 1 ? 20 : 500, keys + 3, random));
+}
+
+// More parts than a GPU looks up at once: the later ones see that keys repeat.
+TYPED_TEST(equal_rows_test, of_keys_that_repeat_in_many_parts) {
+  auto random = generator();
+  const session& at = this->at();
+  const std::size_t size = std::size_t{1} << (tested_by_emulation() ? 15 : 22);
+  const std::vector<TypeParam> builds = this->keys_of(size, size / 16, random);
+  const std::vector<TypeParam> probes = this->keys_of(2000, size / 16, random);
+  std::map<TypeParam, row> counts;
+  for (const TypeParam key : builds)
+    ++counts[key];
+  const auto build_there = at.upload(builds);
+  const auto probe_there = at.upload(probes);
+  const auto found =
+      cuda::find_by_parts<TypeParam>(at, column(build_there), column(probe_there), {.seed = 3});
+  ASSERT_TRUE(found);
+  std::vector<row> wanted;
+  for (const TypeParam key : probes)
+    wanted.push_back(counts.contains(key) ? counts[key] : 0);
+  EXPECT_EQ(at.download(found->rows.counts), wanted);
 }
 
 // Of more than 2^14 probes of a part several blocks look up some each.

@@ -244,7 +244,7 @@ class filled_table {
 template <class Key>
 bool repeat_soon(const context& on, const column& build, std::uint64_t seed) {
   constexpr std::uint64_t tried = std::uint64_t{1} << 16;
-  if (build.size < 16 * tried) return false;
+  if (build.size <= 16 * tried) return false;
   buffer<std::uint64_t> differ(on, 1);
   fill_with_ones(on, differ);
   const filled_table<Key, key_slot<Key>> table(on, build, tried, seed, differ.data());

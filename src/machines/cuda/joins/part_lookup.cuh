@@ -91,25 +91,34 @@ class part_table {
         bits_(bits) {}
 
   // Takes in the hashes of a part. With `owners`, which need the scratch of groups, each row knows
-  // its own.
+  // its own. False, with nothing taken in, if another block has written to `stop`; it may be null.
   template <class Group>
-  __device__ void fill(const Group& group, const Key* hashes, unsigned size, bool owners) {
+  __device__ bool fill(const Group& group, const Key* hashes, unsigned size, bool owners,
+                       std::uint32_t* stop) {
     size_ = size;
-    if (group.lane() == 0) *repeats_ = 0;
+    if (group.lane() == 0) {
+      repeats_[0] = 0;
+      repeats_[1] = stop == nullptr ? 0 : core::load_atomically(stop);  // the same for all threads
+    }
     for (unsigned i = group.lane(); i < size; i += group.lanes())
       hashes_[i] = core::load_once(hashes + i);
     for (unsigned i = group.lane(); i < 2 * size; i += group.lanes())
       slots_[i] = none;
     group.sync();
+    if (repeats_[1] != 0) {
+      group.sync();  // before another part takes the scratch
+      return false;
+    }
     for (unsigned i = group.lane(); i < size; i += group.lanes()) {
       const std::uint32_t slot = put(i);
       if (owners) owners_[i] = static_cast<std::uint16_t>(slot);
     }
     group.sync();
-    if (!owners) return;
+    if (!owners) return true;
     for (unsigned i = group.lane(); i < size; i += group.lanes())
       owners_[i] = static_cast<std::uint16_t>(slots_[owners_[i]]);
     group.sync();
+    return true;
   }
 
   // Whether two hashes are equal.
@@ -212,7 +221,7 @@ class part_table {
   }
 
   std::uint64_t* sums_;
-  std::uint32_t* repeats_;
+  std::uint32_t* repeats_;  // and whether to stop
   Key* hashes_;
   std::uint32_t* slots_;
   std::uint32_t* groups_;
@@ -258,10 +267,9 @@ struct part_lookup {
       if (group.lane() == 0) keep_largest(size);
       return;
     }
-    // What other parts find is of no meaning then.
-    if (counts == nullptr && core::load_atomically(&findings->keys_repeat) != 0) return;
     part_table<Key> table(scratch, room, bits);
-    table.fill(group, build.hashes + own, size, counts != nullptr);
+    std::uint32_t* const stop = counts == nullptr ? &findings->keys_repeat : nullptr;
+    if (!table.fill(group, build.hashes + own, size, counts != nullptr, stop)) return;
     const bool grouped = table.repeats();
     if (grouped && counts == nullptr) {
       if (group.lane() == 0) core::store_atomically(&findings->keys_repeat, std::uint32_t{1});
