@@ -11,7 +11,7 @@ import numpy as np
 
 from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
-from raydex._array_libraries import HOST, bare_library, is_of
+from raydex._array_libraries import HOST, ArrayLibrary, bare_library, is_of
 from raydex._arrow import HostCells, Table, is_arrow, take_arrow
 from raydex._columns import Column, column_of, dtype_of, is_none, key_of, read_as, role_of, takes
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
@@ -93,6 +93,29 @@ def pair_columns(build: Any, probe: Any) -> tuple[list[Source], list[Source]]:
         probed = [by_name[name] for name in names]
     same_device(*built, *probed)
     return (built, probed)
+
+
+def plain_keys(
+    build: Any, probe: Any, stream: Any
+) -> tuple[ArrayLibrary, int, list[Any], list[Any], Any] | None:
+    """Both sides if all their columns are plain, see `plain_columns`: the library, how many build rows, what the module
+    takes of either side, and what has to live as long as the join."""
+    several = type(build) in (tuple, list)
+    if several and (type(probe) not in (tuple, list) or len(build) != len(probe)):
+        return None
+    build_key, probe_key = [], []
+    library, rows = None, 0
+    for one, other in zip(build, probe) if several else [(build, probe)]:
+        columns = plain_columns(one, other, stream, OWN)
+        if columns is None or columns[0] is not (library or columns[0]):
+            return None
+        if library is None:
+            library, _, (_, rows, _, _), _ = columns
+        build_key.append(columns[2][0])
+        probe_key.append(columns[3][0])
+    if library is None:
+        return None
+    return (library, rows, build_key, probe_key, tuple(build) if several else build)
 
 
 def common_key(build: Source, probe: Source, stream: int, of_build: bool = False) -> Key:
@@ -381,10 +404,10 @@ def match_columns(
     seed = check_seed(seed)
     if seed is not None and structure in _HASH_TABLES:
         texts["seed"] = str(seed)
-    plain = plain_columns(build, probe, stream, OWN)
+    plain = plain_keys(build, probe, stream)
     if plain is not None:
-        library, _, (native, rows, _, _), (points, *_) = plain
-        call, build_key, probe_key, kept = Call(library, device, stream, structure), [native], [points], build
+        library, rows, build_key, probe_key, kept = plain
+        call = Call(library, device, stream, structure)
     else:
         built, probed = pair_columns(build, probe)
         call = Call(built[0].library, device, stream, structure)

@@ -10,7 +10,7 @@ import in_threads
 import numpy as np
 import pytest
 import raydex
-from raydex import _array_libraries, _columns, _cuda, _devices, _keys, _plain, _raydex, _searching, _sources
+from raydex import _array_libraries, _columns, _cuda, _devices, _joins, _keys, _plain, _raydex, _searching, _sources
 
 torch = pytest.importorskip("torch")
 
@@ -336,3 +336,20 @@ def test_cupy(device, monkeypatch, random):
         assert not is_plain(index, other)
     device.current = 6
     assert not is_plain(index, Array(points))
+
+
+def test_keys_of_several_plain_columns(random, monkeypatch):
+    build, probe = ([random.integers(0, 20, size), random.integers(0, 20, size).astype("int32")] for size in (300, 400))
+    given = [(build, probe), (tuple(build), probe), (build[:1], (probe[0],)), (build[0], probe[0])]
+    for sides in given:
+        assert _joins.plain_keys(*sides, None) is not None
+    found = [raydex.join(*sides, "full") for sides in given]
+    for other in ([], [probe[0]], [probe[0], probe[1].astype("int64")], [probe[0], list(probe[1])], probe[0]):
+        assert _joins.plain_keys(build, other, None) is None
+    assert _joins.plain_keys([1, 2], [1, 2], None) is None and _joins.plain_keys([], [], None) is None
+    with pytest.raises(raydex.InvalidArgument, match="columns of 300 and of 7 rows"):
+        raydex.join([build[0], build[1][:7]], probe)
+    monkeypatch.setattr(_joins, "plain_keys", lambda *_: None)
+    for sides, rows in zip(given, found):
+        for one, other in zip(rows, raydex.join(*sides, "full")):
+            np.testing.assert_array_equal(one, other)
