@@ -233,16 +233,9 @@ struct count_tile_rows {
   template <summing_group Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* scratch, std::uint64_t tile) const {
     const unsigned probes = probes_of_tile(tile, found.size);
-    constexpr unsigned at_once = 4;  // reads under way
-    const std::uint64_t first_probe = tile * tile_probes;
     std::uint64_t sum = 0;
-    for (unsigned first = group.lane(); first < probes; first += at_once * group.lanes()) {
-      RAYDEX_UNROLL
-      for (unsigned j = 0; j < at_once; ++j) {
-        const unsigned i = first + j * group.lanes();
-        sum += i < probes ? found.rows(first_probe + i) : 0;
-      }
-    }
+    for (unsigned i = group.lane(); i < probes; i += group.lanes())
+      sum += found.rows(tile * tile_probes + i);
     const std::uint64_t before = group.sum_before(sum, reinterpret_cast<std::uint64_t*>(scratch));
     if (group.lane() == group.lanes() - 1) rows[tile] = before + sum;
   }

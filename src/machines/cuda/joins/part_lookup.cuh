@@ -94,22 +94,10 @@ class part_table {
   // its own.
   template <class Group>
   __device__ void fill(const Group& group, const Key* hashes, unsigned size, bool owners) {
-    constexpr unsigned at_once = 4;  // reads under way
     size_ = size;
     if (group.lane() == 0) *repeats_ = 0;
-    for (unsigned first = group.lane(); first < size; first += at_once * group.lanes()) {
-      Key read[at_once];
-      RAYDEX_UNROLL
-      for (unsigned j = 0; j < at_once; ++j) {
-        const unsigned i = first + j * group.lanes();
-        if (i < size) read[j] = core::load_once(hashes + i);
-      }
-      RAYDEX_UNROLL
-      for (unsigned j = 0; j < at_once; ++j) {
-        const unsigned i = first + j * group.lanes();
-        if (i < size) hashes_[i] = read[j];
-      }
-    }
+    for (unsigned i = group.lane(); i < size; i += group.lanes())
+      hashes_[i] = core::load_once(hashes + i);
     for (unsigned i = group.lane(); i < 2 * size; i += group.lanes())
       slots_[i] = none;
     group.sync();
@@ -286,26 +274,15 @@ struct part_lookup {
     const std::uint64_t step = std::uint64_t{at_once} * group.lanes();
     for (std::uint64_t begin = first; begin < last; begin += step) {
       Key hashes[at_once];
-      std::uint64_t places[at_once];
-      rows_of_probe found[at_once];
       RAYDEX_UNROLL
       for (unsigned j = 0; j < at_once; ++j) {
         const std::uint64_t i = begin + j * group.lanes() + group.lane();
-        if (i >= last) continue;
-        hashes[j] = core::load_once(probe.hashes + i);
-        places[j] = in_order ? core::load_once(probe.rows + i) : i;
+        if (i < last) hashes[j] = core::load_once(probe.hashes + i);
       }
       RAYDEX_UNROLL
       for (unsigned j = 0; j < at_once; ++j) {
         const std::uint64_t i = begin + j * group.lanes() + group.lane();
-        if (i < last) found[j] = rows_of(table, table.find(hashes[j]), own, grouped);
-      }
-      RAYDEX_UNROLL
-      for (unsigned j = 0; j < at_once; ++j) {
-        const std::uint64_t i = begin + j * group.lanes() + group.lane();
-        if (i >= last) continue;
-        if (counts != nullptr) counts[places[j]] = found[j].count;
-        begins[places[j]] = found[j].begin;
+        if (i < last) put(i, own, table, table.find(hashes[j]), grouped);
       }
     }
     group.sync();
@@ -326,18 +303,18 @@ struct part_lookup {
       before = core::load_atomically(kept);
   }
 
-  // Of one row itself, of more where they begin in the list.
-  struct rows_of_probe {
-    std::uint32_t begin;
-    std::uint32_t count;
-  };
-
-  // What a probe found: an owner, or none.
-  __device__ rows_of_probe rows_of(const part_table<Key>& table, std::uint32_t owner,
-                                   std::uint32_t own, bool grouped) const {
-    if (owner == part_table<Key>::none) return {part_table<Key>::none, 0};
-    const std::uint32_t count = grouped ? table.count_of(owner) : 1;
-    return {count == 1 ? core::load(build.rows + own + owner) : own + table.begin_of(owner), count};
+  // Writes what a probe found.
+  __device__ void put(std::uint64_t probe_number, std::uint32_t own, const part_table<Key>& table,
+                      std::uint32_t owner, bool grouped) const {
+    constexpr std::uint32_t none = part_table<Key>::none;
+    const std::uint64_t at = in_order ? core::load_once(probe.rows + probe_number) : probe_number;
+    const std::uint32_t alone = owner == none ? 0 : 1;
+    const std::uint32_t count = grouped && owner != none ? table.count_of(owner) : alone;
+    if (counts != nullptr) counts[at] = count;
+    std::uint32_t begin = none;
+    if (count == 1) begin = core::load(build.rows + own + owner);
+    if (count > 1) begin = own + table.begin_of(owner);
+    begins[at] = begin;
   }
 };
 
