@@ -88,7 +88,7 @@ def take(values: Any, rows: Any) -> Any:
     -------
     The same kind of frame, Series, table or column
         With missing cells. Those of pandas keep the labels of their rows, as pandas' `take` does; for rows that are
-        none labels are missing, too. Of an array a masked array of its dtype; of others what pyarrow has of a
+        none labels are missing, too, and integers and booleans become pandas' nullable ones, not floats. Of an array a masked array of its dtype; of others what pyarrow has of a
         column or table, with nulls. A copy.
 
     Raises
@@ -110,6 +110,8 @@ def take_anew(values: Any, rows: Any) -> Any:
 
 def _taken(values: Any, rows: Any, keeps_labels: bool) -> Any:
     array, none = _rows_of("rows", rows, "columns whose cells are taken")
+    if array.ndim != 1 and not isinstance(values, np.ndarray):
+        raise InvalidArgument(f"rows: an array of {array.ndim} dimensions; of a frame or column one has rows to take")
     values = on_gpu(not_a_text("values", values))
     if is_of("torch", values, "Tensor") and values.is_cpu:
         values = values.detach().numpy()
@@ -121,6 +123,8 @@ def _taken(values: Any, rows: Any, keeps_labels: bool) -> Any:
     if is_labelled(values) or is_of("polars", values, "DataFrame") or is_of("polars", values, "Series"):
         _check_rows(array, none, len(values))
         array = np.where(none, -1, array)
+        if is_labelled(values) and none.any():
+            values = PANDAS.nullable(values)
         labels = PANDAS.index_at(values.index, array) if keeps_labels and is_labelled(values) else None
         return taken_from(values, array, labels)
     if not is_arrow(values):

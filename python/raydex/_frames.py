@@ -128,6 +128,16 @@ class Frames:
         }
         return frame.astype(nullable)
 
+    def nullable(self, values: Any) -> Any:
+        """A frame or Series whose integers and booleans may be missing, and do not become floats then."""
+        if values.ndim == 1:
+            return values.astype(self.library.array(values.to_numpy()[:0]).dtype) if _lacks_missing(values) else values
+        frame = values.copy(deep=False)
+        for at in range(frame.shape[1]):
+            if _lacks_missing(values.iloc[:, at]):
+                frame.isetitem(at, self.nullable(values.iloc[:, at]))
+        return frame
+
     def labels(self, frame: Any, rows: Rows) -> Any:
         """What the index calls rows; -1 are none."""
         if frame.index.dtype.kind in "iu":
@@ -138,7 +148,10 @@ class Frames:
         """An index at rows, with a missing label for -1: integers become nullable ones, not floating numbers."""
         if len(rows) == 0 or rows.min() >= 0:
             return index.take(rows)
-        if isinstance(index.dtype, np.dtype) and index.dtype.kind in "iub":
+        if index.nlevels > 1:
+            levels = [self.index_at(index.get_level_values(level), rows) for level in range(index.nlevels)]
+            return self.library.MultiIndex.from_arrays(levels, names=index.names)
+        if _lacks_missing(index):
             index = self.library.Index(self.library.array(index.to_numpy()), name=index.name)
         return index.take(rows, allow_fill=True, fill_value=self.library.NA)
 
@@ -152,6 +165,11 @@ class Frames:
         many values there are."""
         codes, values = self.library.factorize(self.library.concat(list(columns), ignore_index=True), sort=True)
         return (_divided(codes, columns), len(values))
+
+
+def _lacks_missing(cells: Any) -> bool:
+    """Whether pandas' cells are integers or booleans that may not be missing."""
+    return isinstance(cells.dtype, np.dtype) and cells.dtype.kind in "iub"
 
 
 @functools.cache

@@ -150,6 +150,29 @@ def test_labels_of_pandas():
     assert len(raydex.take(frame[:0], [-1, -1])) == 2
 
 
+def test_whole_numbers_of_pandas_stay_whole():
+    large = 2**53 + 1  # no double
+    frame = pd.DataFrame({"a": [large], "b": [True], "c": np.array([200], "uint8"), "d": [1.5], "e": ["x"]})
+    found = raydex.take(frame, [0, -1])
+    assert found.dtypes.tolist()[:4] == ["Int64", "boolean", "UInt8", "float64"]
+    assert found.iloc[0].tolist() == [large, True, 200, 1.5, "x"] and found.iloc[1].isna().all()
+    assert raydex.take(frame, [0, 0]).dtypes.equals(frame.dtypes)
+    twice = pd.DataFrame([[large, large]], columns=["a", "a"])
+    assert raydex.take(twice, [-1, 0]).iloc[1].tolist() == [large, large]
+    assert raydex.join([1], [1, 2], "left").take(build=frame["a"]).tolist() == [large, pd.NA]
+    index = pd.MultiIndex.from_arrays([[large, 1], [2, 3]], names=["x", "y"])
+    found = raydex.take(pd.Series([1, 2], index=index), [0, -1])
+    assert found.index[0] == (large, 2) and found.index.names == ["x", "y"]
+    assert found.index.get_level_values(0)[0] == large
+
+
+@pytest.mark.parametrize("values", [pd.Series([1, 2]), pd.DataFrame({"a": [1]}), pl.Series([1, 2]), pa.array([1, 2])])
+def test_rows_of_several_dimensions(values):
+    with pytest.raises(raydex.InvalidArgument, match="rows: an array of 2 dimensions"):
+        raydex.take(values, np.array([[0, 1]]))
+    assert raydex.take(np.array([5, 6]), np.array([[0, 1]])).tolist() == [[5, 6]]
+
+
 def test_both_sides_of_a_join_are_beside_each_other():
     build, probe = (pd.DataFrame({name: [1, 2, 3]}, index=[7, 8, 9]) for name in "bp")
     rows = raydex.join(["a", "b", "c"], ["c", "d", "b"], "left")
