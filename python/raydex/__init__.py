@@ -78,10 +78,12 @@ _INSTEAD = {
         "raydex.aggregate(index, column) means, minima and maxima",
     ),
     **dict.fromkeys(
-        ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile"),
+        ("smallest", "largest", "nsmallest", "nlargest", "topk", "kth"),
         "numpy.partition has the smallest of a column, and its k-th one; the rows of a range of keys, in their order, "
         "are raydex.build(column).rows(lower, upper)",
     ),
+    **dict.fromkeys(("head", "tail"), "column[:n] and column[-n:] are the first rows and the last ones"),
+    **dict.fromkeys(("median", "quantile"), "numpy.median and numpy.quantile have those of a column"),
     **dict.fromkeys(
         ("overlap", "closest", "coverage", "cluster", "subtract", "complement"),
         "raydex.genomics has it of data frames; of columns, see raydex.join_intervals, join_nearest, interval_coverage",

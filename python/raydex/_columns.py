@@ -292,6 +292,12 @@ def _string_column(source: Source, cells: StringCells, want: Key | None, role: s
     return Column(native, cells.size, own, source, cells.kept)
 
 
+def _byte_strings(codes: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The byte strings that have codes, see `_among.texts`."""
+    table = codes.astype(">u8").view("u1").reshape(-1, 8)[:, : dtype.itemsize]
+    return np.ascontiguousarray(table).view(dtype).reshape(-1)
+
+
 def _short_column(source: Source, cells: StringCells, want: Key, role: str) -> Column:
     """Strings of any length among byte strings of one width, by a copy."""
     assert want.dtype is not None
@@ -299,13 +305,13 @@ def _short_column(source: Source, cells: StringCells, want: Key, role: str) -> C
     letters, begins, sizes = letters_of(cells)
     there = np.ones(cells.size, bool) if cells.bits is None else cells.bits.there(cells.size)
     found = _among.texts(letters, begins, sizes, width)
+    if role == "" and cells.bits is None and found.exact.all():  # all are keys, as most are
+        return _host_column(source, HostCells(_byte_strings(found.floor, want.dtype), None), want, True)
     _check_kept(source, lambda at: letters[begins[at] :][: sizes[at]].tobytes(), found, there, want, role)
     step = 1 << 8 * (8 - width)
     codes, there, aside = _among.stand_ins(found, role, there, (0, 2**64 - step), step)
-    table = codes.astype(">u8").view("u1").reshape(-1, 8)[:, :width]
-    array = np.ascontiguousarray(table).view(want.dtype).reshape(-1)
     validity = None if there.all() else Bitmap.of(there)
-    column = _host_column(source, HostCells(array, validity), want, True)
+    column = _host_column(source, HostCells(_byte_strings(codes, want.dtype), validity), want, True)
     column.before, column.no_key = _aside(aside, role)
     return column
 

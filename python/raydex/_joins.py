@@ -282,8 +282,8 @@ def check_how(how: str) -> None:
 
 def check_kind(how: str, third: str = "") -> None:
     """Refuses what is no kind of a join. `third`: how a column is given that comes third."""
-    if third and not isinstance(how, str):
-        raise InvalidType(f"how: a {type(how).__qualname__} is no kind of a join; {third}")
+    if third and how is not None and not isinstance(how, str):
+        raise InvalidType(f"how: a {type(how).__qualname__} is none of {', '.join(_KINDS)}; {third}")
     if how not in _KINDS:
         raise InvalidArgument(f"how: {how!r} is none of {', '.join(_KINDS)}")
 

@@ -70,7 +70,8 @@ def _look_at_pandas(argument: str, x: Any) -> Source | Any:
     kind = type(x.dtype).__name__
     if kind in _MADE_OF_OTHERS:
         index, series = _MADE_OF_OTHERS[kind]
-        raise InvalidType(f"{argument}: they are {x.dtype}; give {series if is_of('pandas', x, 'Series') else index}")
+        is_series = is_of("pandas", x, "Series") and not argument.endswith(".index")  # merges make one of an index
+        raise InvalidType(f"{argument}: they are {x.dtype}; give {series if is_series else index}")
     if isinstance(x.dtype, np.dtype):
         if x.dtype.kind == "O":
             return Source(argument, x, HOST, _lists.cells_of_objects(argument, x), loose=True, shape=x.shape)

@@ -313,7 +313,7 @@ def test_what_is_called_otherwise():
     with pytest.raises(AttributeError, match="module 'raydex' has no attribute 'load': indexes live in memory alone"):
         raydex.load("index.bin")
     for name, said in [
-        ("smallest", "numpy.partition has the smallest"), ("head", r"raydex.build\(column\).rows\(lower, upper\)"),
+        ("smallest", "numpy.partition has the smallest"), ("head", r"column\[:n\]"),
         ("kth", "its k-th one"), ("count", r"an index has it, raydex.build\(column\).count\(...\)"),
         ("sum", r"raydex.build\(keys\).sum\(points, values=column\)"), ("min", r"raydex.rmq\(array\)"),
         ("overlap", "raydex.genomics has it of data frames"), ("lookup", r"lookup\(points, frame\)"),

@@ -59,11 +59,12 @@ REFUSED = {
     "fractions as rows": (lambda: raydex.build(KEYS, rows=np.array([0.5, 1, 2])), "row ids are integers"),
     "a third column of a range join": (
         lambda: raydex.join_range(KEYS, KEYS, KEYS),
-        "how: a ndarray is no kind of a join; if that are the upper ends of build or probe, give "
-        "join_range(build, probe, build_upper=x) or join_range(build, probe, probe_upper=x)"),
+        "how: a ndarray is none of inner, left, right, full, outer, semi, anti; if that are the upper ends of build or "
+        "probe, give join_range(build, probe, build_upper=x) or join_range(build, probe, probe_upper=x)"),
     "a third column of intervals": (
         lambda: raydex.join_intervals([1], [2], [3]),
-        "how: a list is no kind of a join; ends come in pairs: join_intervals((lower, upper), (lower, upper))"),
+        "how: a list is none of inner, left, right, full, outer, semi, anti; ends come in pairs: "
+        "join_intervals((lower, upper), (lower, upper))"),
     "values for upper ends": (
         lambda: raydex.build(KEYS).sum([1, 2], KEYS),
         "What comes second are the upper ends of ranges; if it is the values, give index.sum(points, values=column)"),
