@@ -113,7 +113,6 @@ class equal_rows_test : public backend_test {
     const auto any_row = cuda::find_by_table<Key>(
         at, builds, probes, {.seed = 7, .joining = core::joining::once_if_any});
     ASSERT_TRUE(any_row);
-    EXPECT_EQ(any_row->tile_ends.size(), (probe.size() - 1) / core::tile_probes + 2);
     std::set<row> with_match;
     for (const auto& [probe_row, build_row] : wanted)
       with_match.insert(probe_row);
@@ -196,7 +195,7 @@ TYPED_TEST(equal_rows_test, of_keys_that_repeat) {
                 this->keys_of(keys == 1 ? 20 : 500, keys + 3, random));
 }
 
-// More parts than a GPU looks up at once: the later ones see that keys repeat.
+// More parts than a GPU looks up at once.
 TYPED_TEST(equal_rows_test, of_keys_that_repeat_in_many_parts) {
   auto random = generator();
   const session& at = this->at();

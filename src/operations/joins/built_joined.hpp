@@ -24,15 +24,15 @@ class row_tiles {
   // Counts them; synchronises.
   template <class Located>
   row_tiles(const context& on, const Located& found)
-      : ends_(on, (found.size + core::tile_probes - 1) / core::tile_probes) {
-    if (ends_.size() == 0) return;
-    Executor::for_each_in_blocks(on, core::count_tile_rows<Located>{found, ends_.data()},
-                                 ends_.size());
-    if (ends_.size() > 1) Executor::inclusive_sum(on, ends_.data(), ends_.size());
-    rows_ = Executor::read(on, ends_.data() + ends_.size() - 1);
+      : tiles_(tiles_of(found.size)), ends_(on, tiles_) {
+    if (tiles_ == 0) return;
+    Executor::for_each_in_blocks(on, core::count_tile_rows<Located>{found, ends_.data()}, tiles_);
+    if (tiles_ > 1) Executor::inclusive_sum(on, ends_.data(), tiles_);
+    rows_ = Executor::read(on, ends_.data() + tiles_ - 1);
   }
-  // Those that are counted.
-  row_tiles(buffer<std::uint64_t> ends, std::uint64_t rows) : ends_(std::move(ends)), rows_(rows) {}
+  // Those of so many probes that are counted; behind the ends there may be other numbers.
+  row_tiles(std::uint64_t probes, buffer<std::uint64_t> ends, std::uint64_t rows)
+      : tiles_(tiles_of(probes)), ends_(std::move(ends)), rows_(rows) {}
 
   std::uint64_t rows() const { return rows_; }
 
@@ -40,7 +40,7 @@ class row_tiles {
   template <class Writer, class Found, class Out>
   void write(const context& on, const Found& found, const core::row_slice<Out>& slice) const {
     Executor::for_each_in_blocks(on, core::write_tile_rows<Writer>(found, ends_.data(), slice),
-                                 ends_.size());
+                                 tiles_);
     if constexpr (requires { found.at_most_one(); }) {
       if (found.at_most_one()) return;  // no tile is heavy
     }
@@ -50,6 +50,11 @@ class row_tiles {
   }
 
  private:
+  static std::uint64_t tiles_of(std::uint64_t probes) {
+    return (probes + core::tile_probes - 1) / core::tile_probes;
+  }
+
+  std::uint64_t tiles_;
   buffer<std::uint64_t> ends_;
   std::uint64_t rows_ = 0;
 };
@@ -191,7 +196,8 @@ class built_joined final : public joined {
       : joined(build_side.where, kind, found.begins.size(), last_row(build_side, rows)),
         found_(std::move(found)),
         tiles_(found_.tile_ends.size() != 0
-                   ? row_tiles<Executor>(std::move(found_.tile_ends), found_.rows)
+                   ? row_tiles<Executor>(found_.begins.size(), std::move(found_.tile_ends),
+                                         found_.rows)
                    : row_tiles<Executor>(on, found_.view(kind))),
         without_probe_(on, rows, build_side.entries, found_) {
     this->unmatched_ = without_probe_.size();

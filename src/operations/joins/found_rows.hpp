@@ -35,7 +35,7 @@ struct found_rows {
   buffer<RowId> counts;        // empty: no probe has more than one match
   buffer<std::byte> own_list;  // what `list` points to, unless the join has it
   const void* list = nullptr;
-  buffer<std::uint64_t> tile_ends;  // of `row_tiles`; empty: not counted
+  buffer<std::uint64_t> tile_ends;  // for `row_tiles`; empty: not counted
   std::uint64_t rows = 0;           // of the join, if they are
 
   core::located_probes<RowId> view(join_kind kind) const {

@@ -120,6 +120,12 @@ class part_join {
     return static_cast<unsigned>(mean + 8 * std::sqrt(mean)) + 8;
   }
 
+  // Whether a block may hold so many rows of a part.
+  static bool has_room(unsigned rows, bool repeat) {
+    return rows <= table::most_rows &&
+           table::scratch_bytes(rows, repeat) <= executor::fast_memory();
+  }
+
   // Looks up parts by their size, so that those of most rows do not take the room of all: a block
   // of much shared memory has a multiprocessor to itself. Again from the start if keys repeat.
   void look_up() {
@@ -135,8 +141,7 @@ class part_join {
     unsigned room = expected_room();
     for (;;) {
       const bool repeat = found_.counts.size() != 0;
-      fits_ =
-          room <= table::most_rows && table::scratch_bytes(room, repeat) <= executor::fast_memory();
+      fits_ = has_room(room, repeat);
       if (!fits_) return;
       const part_lookup<Key> lookup{build,
                                     probe,
@@ -160,6 +165,8 @@ class part_join {
                                      (probe.size + lookup.heavy - 1) / lookup.heavy);
         read();
       }
+      fits_ = has_room(findings.largest, repeat || findings.keys_repeat != 0);
+      if (!fits_) return;
       if (findings.keys_repeat != 0 && !repeat) {
         make_room_for_groups();
         above = 0;
