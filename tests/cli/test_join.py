@@ -345,6 +345,8 @@ WRONG = [
      "--columns t.csv: which column? name it: t.csv:column"),
     ({"kind": "asof", "build": "t.csv:when", "probe": "t.csv:when"},
      "'11/27/2026' in column when is a text; dates and times are written as 2026-01-31 or 2026-01-31T09:30:00"),
+    ({"kind": "asof", "build": "t.csv:version", "probe": "t.csv:version"},
+     "'1.2.3 beta' in column version has 10 bytes, more than 8"),
     ({"kind": "asof", "build": "t.csv:short", "probe": "t.csv:short"},
      "build keys t.csv:short are bytes2; --kind asof is of numbers and times, which are written as 2026-01-31"),
     ({"kind": "less", "build": "t.csv:n:string"}, "joins by equal keys only"),
@@ -364,7 +366,12 @@ WRONG = [
 @pytest.mark.parametrize(("wrong", "part"), WRONG)
 def test_refusals(program, wrong, part):
     program.file("k.npy", np.arange(4))
-    program.file("t.csv", "n,name,short,mixed,when\n1,a longer text,ab,1,11/27/2026\n2,b,c,x,11/28/2026\n")
+    program.file(
+        "t.csv",
+        "n,name,short,mixed,when,version\n"
+        "1,a longer text,ab,1,11/27/2026,1.2.3 beta\n"
+        "2,b,c,x,11/28/2026,1.2.4\n",
+    )
     options = {"build": "k.npy", "probe": "k.npy", **wrong}
     flags = ["--" + name.replace("_", "-") for name, value in options.items() if value is None]
     options = {name: value for name, value in options.items() if value is not None}
