@@ -88,7 +88,8 @@ bool may_be_date(std::string_view text) {
     if (digits == 0 || digits > 4) return false;
     text.remove_prefix(digits);
     if (part == last_part) {
-      const bool time_follows = text.size() > 1 && text[0] == ' ' && text[1] >= '0' && text[1] <= '9';
+      const bool time_follows =
+          text.size() > 1 && text[0] == ' ' && text[1] >= '0' && text[1] <= '9';
       return text.empty() || time_follows;
     }
     if (text.empty() || (text[0] != '/' && text[0] != '.')) return false;
