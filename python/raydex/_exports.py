@@ -88,8 +88,8 @@ def take(values: Any, rows: Any) -> Any:
     -------
     The same kind of frame, Series, table or column
         With missing cells. Those of pandas keep the labels of their rows, as pandas' `take` does; for rows that are
-        none labels are missing, too, and integers and booleans become pandas' nullable ones, not floats. Of an array a masked array of its dtype; of others what pyarrow has of a
-        column or table, with nulls. A copy.
+        none labels are missing, too, and integers and booleans become pandas' nullable ones, not floats. Of an array
+        a masked array of its dtype; of others what pyarrow has of a column or table, with nulls. A copy.
 
     Raises
     ------
