@@ -31,6 +31,7 @@ from raydex._aggregates import Aggregate, AggregateInfo, aggregate
 from raydex._array_libraries import DeviceArray
 from raydex._asof_index import AsofIndex
 from raydex._asof_joins import join_asof
+from raydex._build import build
 from raydex._errors import (
     CudaError,
     Error,
@@ -44,9 +45,10 @@ from raydex._errors import (
     Unsupported,
 )
 from raydex._exports import masked, take, to_arrow
-from raydex._index import Index, IndexInfo, Matches, build, not_found
+from raydex._index import Index, IndexInfo, not_found
 from raydex._joined import Joined, JoinRows
 from raydex._joins import join
+from raydex._matches import Matches
 from raydex._merging import merge, merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq
 from raydex._nearest import NearestRows, interval_coverage, join_nearest

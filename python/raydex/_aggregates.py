@@ -14,7 +14,7 @@ from raydex._arguments import SUMS_BY, flag, without
 from raydex._array_libraries import as_times, bare_library
 from raydex._columns import column_of, refuse_strings
 from raydex._errors import InvalidType, Unsupported
-from raydex._held import Held
+from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._index import Batch, Index, bytes_as_text
 from raydex._keys import Key, format_of
@@ -63,7 +63,7 @@ class Aggregate(Held):
     __module__ = "raydex"
     _called = "aggregate"
     _instead = dict.fromkeys(
-        ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile"),
+        ORDER_STATISTICS,
         "of each probe it has the smallest or largest value alone, min and max; all of its rows are Index.rows",
     )
 

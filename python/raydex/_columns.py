@@ -444,3 +444,32 @@ def refuse_strings(column: Column) -> Column:
     if column.key.dtype is None:
         raise _no_strings(column.source.argument)
     return column
+
+
+def row_ids_in(source: Source, stream: int, bits: int) -> Column:
+    """Row ids as the library takes them: unsigned, of 32 or 64 bits; a copy unless they are so."""
+    end = 2**bits - 1
+    dtype = dtype_of(source, stream)
+    want = Key(np.dtype(f"u{bits // 8}"))
+    if dtype == want.dtype:
+        return column_of(source, stream, copies=True)
+    if dtype.kind not in "iu" and not (source.loose and source.cells is not None and source.shape == (0,)):
+        raise InvalidType(f"{source.argument}: row ids are integers, and these are {dtype}")
+    if isinstance(source.cells, HostCells):
+        if source.cells.validity is not None or np.ma.is_masked(source.cells.array):
+            raise InvalidArgument(f"{source.argument}: some are missing; give all of them")
+        array = np.asarray(source.cells.array)
+        if array.size and source.library.any_outside(array, end, stream):
+            raise InvalidArgument(
+                f"{source.argument}: they go from {array.min()} to {array.max()}; row ids are 0 to {end - 1}"
+            )
+        cast = HostCells(array.astype(want.dtype), source.cells.validity, kept=source.cells.kept)
+        plain = Source(source.argument, source.value, source.library, cast, source.scalar)
+        return column_of(plain, stream, copies=True)
+    array = source.value
+    if source.library.any_outside(array, end, stream):
+        raise InvalidArgument(f"{source.argument}: some are not within 0 to {end - 1}")
+    copy = source.library.cast(array, f"int{bits}", stream)
+    address = source.library.address(copy)
+    native = _raydex.Column(_raydex.Format(f"uint{bits}"), address, len(copy))
+    return Column(native, len(copy), want, source, copy)

@@ -19,6 +19,10 @@ _Held = TypeVar("_Held", bound="Held")
 _streams_in_use: dict[int, dict[int, Any]] = {}
 
 
+ORDER_STATISTICS = ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile")
+"""What people ask for that none of these has."""
+
+
 class Held:
     """What has memory on a device: an index and the like. `close`, the end of a `with` and the last
     reference free it, after all streams that worked with it."""

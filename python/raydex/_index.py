@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import operator
 import weakref
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, cast, overload
 
@@ -14,42 +13,33 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _cuda, _raydex
-from raydex._arguments import SUMS_BY, flag, option_texts, renamed, without
+from raydex._arguments import SUMS_BY, flag, without
 from raydex._array_libraries import HOST, ArrayLibrary
-from raydex._arrow import Bitmap, HostCells
-from raydex._columns import Column, column_of, dtype_of, read_as, refuse_strings, role_of, short_texts
+from raydex._arrow import HostCells
+from raydex._columns import Column, column_of, read_as, refuse_strings, role_of, row_ids_in
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import (
-    lists_to_arrow,
-    lists_to_pandas,
-    lists_to_polars,
-    lists_to_rows,
-    rows_to_table,
     take_alike,
 )
 from raydex._frames import check_labels, is_series, series_like
-from raydex._held import Held
-from raydex._html import facts, lists
+from raydex._held import ORDER_STATISTICS, Held
+from raydex._html import facts
 from raydex._keys import Key
+from raydex._matches import Matches
 from raydex._plain import NONE, NOWHERE, plain_columns
-from raydex._progress import shown
-from raydex._results import TwoArrays
-from raydex._sources import Source, look, look_at_values, not_a_text, same_device
+from raydex._sources import Source, broadcast_ends, look, look_at_values, not_a_text, same_device
 from raydex.typing import (
     ColumnLike,
-    DeviceLike,
     DeviceName,
     Frame,
     HostColumn,
-    KeyOptions,
     Scalar,
     Series,
     Side,
     StreamLike,
     StructureName,
     Tensor,
-    Unpack,
 )
 
 not_found = -1
@@ -66,56 +56,6 @@ gives missing cells there, `raydex.masked(rows)` and `raydex.to_arrow(rows)` row
 # What compiled code of other libraries knows an index by, which does not keep it.
 _numbers = itertools.count(1)
 _by_number: weakref.WeakValueDictionary[int, Index] = weakref.WeakValueDictionary()
-
-
-class Matches(TwoArrays):
-    """All matching rows of a batch: probe i matches `rows[offsets[i]:offsets[i + 1]]`.
-
-        >>> import polars, raydex
-        >>> found = raydex.build([5, 7, 5]).rows([5, 9, 7])
-        >>> offsets, rows = found
-        >>> offsets
-        array([0, 2, 2, 3])
-        >>> polars.DataFrame(found).rows()
-        [(0, 0), (0, 2), (2, 1)]
-
-    It is a table with a line a match, of the columns `probe` and `row`, to what takes Arrow's streams
-    (`polars.DataFrame`, `pyarrow.table`, `pandas.DataFrame.from_arrow`, DuckDB), and to NumPy an array of such
-    lines. `pandas.DataFrame` takes it as that array, without names: give it `columns=["probe", "row"]`."""
-
-    __slots__ = ("offsets", "rows")
-    __match_args__ = ("offsets", "rows")
-    __module__ = "raydex"
-
-    offsets: Any
-    """int64, one more than probes."""
-    rows: Any
-    """int64, `offsets[-1]` of them."""
-
-    def __init__(self, offsets: Any, rows: Any) -> None:
-        self.offsets, self.rows = offsets, rows
-
-    def _lines(self) -> list[Any]:
-        return lists_to_rows(self.offsets, self.rows)
-
-    def _table(self) -> Any:
-        return rows_to_table(dict(zip(("probe", "row"), self._lines())))
-
-    def _repr_html_(self) -> str:
-        return lists("Rows of probes", self.offsets, self.rows)
-
-    def to_arrow(self) -> Any:
-        """A `pyarrow.LargeListArray` with a list of rows a probe, of the same memory. What is on a GPU is
-        refused with what copies it."""
-        return lists_to_arrow(self.offsets, self.rows)
-
-    def to_pandas(self) -> Any:
-        """A `pandas.Series` with an array of rows a probe, views of `rows`; `explode` makes a row of each."""
-        return lists_to_pandas(self.offsets, self.rows)
-
-    def to_polars(self) -> Any:
-        """A `polars.Series` with a list of rows a probe. Needs pyarrow."""
-        return lists_to_polars(self.offsets, self.rows)
 
 
 def check_has_values(values: Any, upper: Any = None) -> None:
@@ -175,35 +115,6 @@ def options_of(text: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def row_ids_in(source: Source, stream: int, bits: int) -> Column:
-    """Row ids as the library takes them: unsigned, of 32 or 64 bits; a copy unless they are so."""
-    end = 2**bits - 1
-    dtype = dtype_of(source, stream)
-    want = Key(np.dtype(f"u{bits // 8}"))
-    if dtype == want.dtype:
-        return column_of(source, stream, copies=True)
-    if dtype.kind not in "iu" and not (source.loose and source.cells is not None and source.shape == (0,)):
-        raise InvalidType(f"{source.argument}: row ids are integers, and these are {dtype}")
-    if isinstance(source.cells, HostCells):
-        if source.cells.validity is not None or np.ma.is_masked(source.cells.array):
-            raise InvalidArgument(f"{source.argument}: some are missing; give all of them")
-        array = np.asarray(source.cells.array)
-        if array.size and source.library.any_outside(array, end, stream):
-            raise InvalidArgument(
-                f"{source.argument}: they go from {array.min()} to {array.max()}; row ids are 0 to {end - 1}"
-            )
-        cast = HostCells(array.astype(want.dtype), source.cells.validity, kept=source.cells.kept)
-        plain = Source(source.argument, source.value, source.library, cast, source.scalar)
-        return column_of(plain, stream, copies=True)
-    array = source.value
-    if source.library.any_outside(array, end, stream):
-        raise InvalidArgument(f"{source.argument}: some are not within 0 to {end - 1}")
-    copy = source.library.cast(array, f"int{bits}", stream)
-    address = source.library.address(copy)
-    native = _raydex.Column(_raydex.Format(f"uint{bits}"), address, len(copy))
-    return Column(native, len(copy), want, source, copy)
-
-
 class Index(Held):
     """An index over a column, made by `raydex.build`: answers batches of points and ranges.
 
@@ -253,7 +164,7 @@ class Index(Held):
         **dict.fromkeys(("delete", "remove", "drop", "discard"), "erase(keys) takes entries out"),
         **dict.fromkeys(("mean", "min", "max"), "raydex.aggregate(index, values) has it"),
         **dict.fromkeys(
-            ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile"),
+            ORDER_STATISTICS,
             "numpy.partition has the smallest keys of a column, rows(lower, upper) those of a range by key",
         ),
     }
@@ -769,159 +680,3 @@ class AnyBatch(Batch):
 def with_zeros(ranks: Any, before: npt.NDArray[np.bool_]) -> Any:
     """Ranks; those before all keys are 0."""
     return np.where(before.reshape(np.shape(ranks)), 0, ranks)[()]
-
-
-def broadcast_ends(lower: Source, upper: Source) -> tuple[Source, Source]:
-    """Ends of ranges: where one is a single number, it is the end of each range."""
-    if lower.scalar == upper.scalar:
-        return (lower, upper)
-    if not (isinstance(lower.cells, HostCells) and isinstance(upper.cells, HostCells)):
-        raise InvalidArgument("upper: one end is a single number; give two columns of equal size")
-
-    def repeated(one: Source, like: Source) -> Source:
-        if not one.scalar:
-            return one
-        assert isinstance(one.cells, HostCells) and isinstance(like.cells, HostCells)
-        own, shape = one.cells, like.cells.array.shape
-        array = np.full(shape, np.ma.getdata(own.array))
-        if own.validity is not None or np.ma.is_masked(own.array):
-            cells = HostCells(array, Bitmap.of(np.zeros(array.size, np.bool_)), own.unit)
-        else:
-            cells = HostCells(array, None, own.unit)
-        return Source(one.argument, one.value, one.library, cells, loose=one.loose, shape=shape)
-
-    return (repeated(lower, upper), repeated(upper, lower))
-
-
-@renamed(column_of="column")
-def build(
-    column: ColumnLike,
-    structure: StructureName = "auto",
-    device: DeviceLike = None,
-    stream: StreamLike = None,
-    *,
-    rows: ColumnLike = None,
-    progress: bool = False,
-    **options: Unpack[KeyOptions],
-) -> Index:
-    """Builds an index over a column.
-
-        >>> import raydex
-        >>> index = raydex.build([50, 20, 40, 20, 30])
-        >>> index.first([20, 60])
-        array([ 1, -1])
-
-    Parameters
-    ----------
-    column
-        An array of NumPy, PyTorch or CuPy, a column of pandas, Polars, pyarrow, DuckDB or cuDF, or a list; of one
-        dimension. Cells are integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates, times (with
-        a zone or without) and durations, UUIDs, texts, or bytes. They are read where they are.
-
-        NumPy's arrays may be strided or masked. What has `__dlpack__` (JAX, too), `__cuda_array_interface__`
-        (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or `__arrow_c_device_array__` is taken. Cells of
-        int8, int16, uint8, uint16, float16 and bool are widened to 32 bits by a copy on the same device;
-        Arrow's chunks are joined by a copy, and its dictionaries are decoded by one, in host memory.
-
-        Texts and bytes in host memory, of a list or any library, become byte strings, which have an order, if all have
-        up to 8 bytes and none ends in NUL. Else they are strings of any length and keys of points only: `first`,
-        `count`, `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index keeps and
-        which must not change. So are UUIDs.
-
-        Lists, and columns of objects of pandas and Polars, are of one kind: numbers, also as `Decimal`, texts,
-        bytes, dates, times with or without a zone, durations, times of day, or UUIDs; None is a missing cell. Each cell
-        is exactly the key that it becomes, or the list is refused; as a probe it is compared exactly. NUL bytes at the
-        end of NumPy's byte strings are padding.
-
-        Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody
-        says when two of their values are equal. An empty column without a type, and one of nothing but
-        missing cells, matches nothing. Its old name as a keyword, `column_of`, works as well.
-    structure
-        A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
-        points and ranges.
-    device
-        Where the index is. By default where the column is, on which nothing else is possible: nothing
-        is copied between devices. `"optix"` has rays traced on a GPU; else a GPU's backend is `cuda`
-        for all structures that have it.
-    stream
-        Of a GPU: the stream of the build, a handle or a stream of PyTorch, CuPy or Numba; by default
-        the current one of the column's library. The index frees its memory there.
-    rows
-        Explicit row ids, as many as cells; by default the positions of cells.
-    progress
-        Whether a build of more than half a second shows how far it is, where stderr is a terminal or a
-        notebook's.
-    options
-        Of the structure, by name; `raydex.structures()` has them.
-
-    Returns
-    -------
-    Index
-        The column may be freed or changed afterwards, but for strings of any length.
-
-    Raises
-    ------
-    InvalidArgument, InvalidType
-        For a column that is none, and for words and options that are not legal.
-    Unsupported, Unavailable
-        For what the structure cannot do, and a backend that this machine lacks.
-    OutOfMemory, CudaError
-        If the device has too little memory, or fails.
-
-    Cost
-    ----
-    A radix sort of the column, and what the structure lays out; see the structure's own header.
-
-    Notes
-    -----
-    Missing cells are never matched. Ctrl-C ends a build, as it ends queries and joins.
-    """
-    source = look("column", column)
-    if source.scalar:
-        kind = "text" if isinstance(column, str) else "number"
-        of_file = "; of a file, one that pandas or Polars read" if isinstance(column, str) else ""
-        raise InvalidArgument(f"column: {column!r} is a single {kind}; give a column, as [x]{of_file}")
-    target = source.library.device_for(device, structure)
-    number, kept = source.library.stream_for(stream)
-    keys = column_of(source, number)
-    if keys.key.dtype is None:
-        keys = short_texts(source, number) or keys
-    if keys.key.dtype is None:
-        with shown("build", keys.size, progress):
-            return _build_over_strings(keys, target, structure, options, rows)
-    row_ids = None
-    if rows is not None:
-        row_source = look("rows", rows)
-        same_device(source, row_source)
-        bits = 32 if keys.size < 2**32 - 1 and _fit_32_bits(row_source, number) else 64
-        row_ids = target.run(row_ids_in, row_source, number, bits)
-    ids = None if row_ids is None else row_ids.native
-    with shown("build", keys.size, progress):
-        native = target.run(
-            _raydex.Index, structure, target.backend, target.session(), number, keys.native, ids,
-            option_texts(options, structure, build),
-        )  # fmt: skip
-    return Index(native, target, keys.key, kept, number)
-
-
-def _build_over_strings(
-    keys: Column, target: Device, structure: str, options: Mapping[str, object], rows: Any
-) -> Index:
-    if target.number is not None:
-        raise Unsupported(
-            "column: strings of any length in the memory of a GPU are keys of raydex.join only"
-        )
-    if rows is not None:
-        raise Unsupported("rows: of strings of any length they are the positions; leave rows out")
-    native = _raydex.StringIndex(target.session(), 0, keys.native, structure, option_texts(options, structure, build))
-    return Index(native, target, keys.key, None, 0, keys)
-
-
-def _fit_32_bits(rows: Source, stream: int) -> bool:
-    dtype = dtype_of(rows, stream)
-    if dtype.itemsize <= 4 and dtype.kind != "f":
-        return True
-    if isinstance(rows.cells, HostCells):
-        array = np.asarray(rows.cells.array)
-        return array.size == 0 or bool(array.max() < 2**32 - 1)
-    return False

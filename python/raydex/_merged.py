@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from raydex._build import build
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import ARROW, PANDAS, POLARS, Frames, Rows, check_columns, frames_of, with_suffixes
-from raydex._index import build
 from raydex._joined import JoinRows
 from raydex._joins import join
 from raydex._sources import Source, look

@@ -17,7 +17,7 @@ from raydex._columns import Column, column_of, dtype_of
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._frames import check_labels, is_series, series_like
-from raydex._held import Held
+from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._index import bytes_as_text, options_of
 from raydex._keys import Key, format_of
@@ -78,7 +78,7 @@ class Rmq(Held):
     __module__ = "raydex"
     _called = "rmq"
     _instead = dict.fromkeys(
-        ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile"),
+        ORDER_STATISTICS,
         "of each range it has the smallest or largest value alone: min, argmin, max, argmax",
     )
 

@@ -26,17 +26,14 @@ from raydex._array_libraries import (
     numpy_dtype,
     torch_library,
 )
-from raydex._arrow import Cells, DeviceCells, HostCells, Table, is_arrow, take_arrow
+from raydex._arrow import Bitmap, Cells, DeviceCells, HostCells, Table, is_arrow, take_arrow
 from raydex._errors import InvalidArgument, InvalidType, one_of_several
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
 _BFLOAT16 = 4
-_MADE_OF_OTHERS = {  # types of pandas, and what to give for an Index and a Series of such
-    "PeriodDtype": ("their begins, x.to_timestamp()", "their begins, x.dt.to_timestamp()"),
-    "IntervalDtype": (
-        "x.left or x.right; raydex.join_intervals takes both, (x.left, x.right)",
-        "x.array.left or x.array.right; raydex.join_intervals takes both, (x.array.left, x.array.right)",
-    ),
+_MADE_OF_OTHERS = {  # types of pandas, and what to give
+    "PeriodDtype": "their begins, x.to_timestamp() of an index, x.dt.to_timestamp() of a Series",
+    "IntervalDtype": "x.array.left or x.array.right; raydex.join_intervals takes both, (x.array.left, x.array.right)",
 }
 
 
@@ -69,9 +66,7 @@ def _look_at_pandas(argument: str, x: Any) -> Source | Any:
     """A Series or Index of pandas, or what Arrow has of it: there goes what is of a type that NumPy has not."""
     kind = type(x.dtype).__name__
     if kind in _MADE_OF_OTHERS:
-        index, series = _MADE_OF_OTHERS[kind]
-        is_series = is_of("pandas", x, "Series") and not argument.endswith(".index")  # merges make one of an index
-        raise InvalidType(f"{argument}: they are {x.dtype}; give {series if is_series else index}")
+        raise InvalidType(f"{argument}: they are {x.dtype}; give {_MADE_OF_OTHERS[kind]}")
     if isinstance(x.dtype, np.dtype):
         if x.dtype.kind == "O":
             return Source(argument, x, HOST, _lists.cells_of_objects(argument, x), loose=True, shape=x.shape)
@@ -345,3 +340,25 @@ def same_device(first: Source, *others: Source) -> None:
                 f"{other.argument}: it is in {other.library.memory}, but {first.argument} in "
                 f"{first.library.memory}; {other.library.copy_hint(first.library.device)}"
             )
+
+
+def broadcast_ends(lower: Source, upper: Source) -> tuple[Source, Source]:
+    """Ends of ranges: where one is a single number, it is the end of each range."""
+    if lower.scalar == upper.scalar:
+        return (lower, upper)
+    if not (isinstance(lower.cells, HostCells) and isinstance(upper.cells, HostCells)):
+        raise InvalidArgument("upper: one end is a single number; give two columns of equal size")
+
+    def repeated(one: Source, like: Source) -> Source:
+        if not one.scalar:
+            return one
+        assert isinstance(one.cells, HostCells) and isinstance(like.cells, HostCells)
+        own, shape = one.cells, like.cells.array.shape
+        array = np.full(shape, np.ma.getdata(own.array))
+        if own.validity is not None or np.ma.is_masked(own.array):
+            cells = HostCells(array, Bitmap.of(np.zeros(array.size, np.bool_)), own.unit)
+        else:
+            cells = HostCells(array, None, own.unit)
+        return Source(one.argument, one.value, one.library, cells, loose=one.loose, shape=shape)
+
+    return (repeated(lower, upper), repeated(upper, lower))

@@ -173,9 +173,9 @@ def test_types_of_pandas_that_are_made_of_others():
     """What to give for them."""
     months = pd.period_range("2026-01", periods=3, freq="M")
     for column, words in [
-        (months, r"they are period\[M\]; give their begins, x.to_timestamp\(\)"),
-        (pd.Series(months), r"give their begins, x.dt.to_timestamp\(\)"),
-        (pd.interval_range(0, 3), r"they are interval\[int64, right\]; give x.left or x.right"),
+        (months, r"they are period\[M\]; give their begins, x.to_timestamp\(\) of an index"),
+        (pd.Series(months), r"they are period\[M\]; give their begins, .*, x.dt.to_timestamp\(\) of a Series"),
+        (pd.interval_range(0, 3), r"they are interval\[int64, right\]; give x.array.left or x.array.right"),
         (pd.Series(pd.interval_range(0, 3)), r"join_intervals takes both, \(x.array.left, x.array.right\)"),
     ]:
         with pytest.raises(raydex.InvalidType, match=f"column: {words}" if words.startswith("they") else words):

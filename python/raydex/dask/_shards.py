@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._index import Matches, with_zeros
+from raydex._index import with_zeros
 from raydex._keys import Key
+from raydex._matches import Matches
 from raydex.dask._cells import aligned, cells_of
 from raydex.dask._libraries import pd, sizeof
 from raydex.sharded._arrays import HOST_ARRAYS, arrays_of, in_both

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from raydex._errors import InvalidArgument
 from raydex._frames import check_labels
-from raydex._index import broadcast_ends
-from raydex._sources import look, same_device
+from raydex._sources import broadcast_ends, look, same_device
 from raydex.sharded._arrays import Arrays, arrays_of, in_both
 from raydex.sharded._cells import Dense, dense
 from raydex.sharded._devices import beside

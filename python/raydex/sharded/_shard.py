@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._arguments import option_texts
-from raydex._columns import column_of
+from raydex._build import build
+from raydex._columns import column_of, row_ids_in
 from raydex._errors import InvalidArgument
-from raydex._index import Index, build, row_ids_in
+from raydex._index import Index
 from raydex._keys import Key
 from raydex._sources import look
 from raydex._structures import known

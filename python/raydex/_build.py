@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds an index over a column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from raydex import _raydex
+from raydex._arguments import option_texts, renamed
+from raydex._arrow import HostCells
+from raydex._columns import Column, column_of, dtype_of, row_ids_in, short_texts
+from raydex._devices import Device
+from raydex._errors import InvalidArgument, Unsupported
+from raydex._index import Index
+from raydex._progress import shown
+from raydex._sources import Source, look, same_device
+from raydex.typing import ColumnLike, DeviceLike, KeyOptions, StreamLike, StructureName, Unpack
+
+
+@renamed(column_of="column")
+def build(
+    column: ColumnLike,
+    structure: StructureName = "auto",
+    device: DeviceLike = None,
+    stream: StreamLike = None,
+    *,
+    rows: ColumnLike = None,
+    progress: bool = False,
+    **options: Unpack[KeyOptions],
+) -> Index:
+    """Builds an index over a column.
+
+        >>> import raydex
+        >>> index = raydex.build([50, 20, 40, 20, 30])
+        >>> index.first([20, 60])
+        array([ 1, -1])
+
+    Parameters
+    ----------
+    column
+        An array of NumPy, PyTorch or CuPy, a column of pandas, Polars, pyarrow, DuckDB or cuDF, or a list; of one
+        dimension. Cells are integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates, times (with
+        a zone or without) and durations, UUIDs, texts, or bytes. They are read where they are.
+
+        NumPy's arrays may be strided or masked. What has `__dlpack__` (JAX, too), `__cuda_array_interface__`
+        (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or `__arrow_c_device_array__` is taken. Cells of
+        int8, int16, uint8, uint16, float16 and bool are widened to 32 bits by a copy on the same device;
+        Arrow's chunks are joined by a copy, and its dictionaries are decoded by one, in host memory.
+
+        Texts and bytes in host memory, of a list or any library, become byte strings, which have an order, if all have
+        up to 8 bytes and none ends in NUL. Else they are strings of any length and keys of points only: `first`,
+        `count`, `rows`, `contains` and `isin`, by a hash and by the strings themselves, which the index keeps and
+        which must not change. So are UUIDs.
+
+        Lists, and columns of objects of pandas and Polars, are of one kind: numbers, also as `Decimal`, texts,
+        bytes, dates, times with or without a zone, durations, times of day, or UUIDs; None is a missing cell. Each cell
+        is exactly the key that it becomes, or the list is refused; as a probe it is compared exactly. NUL bytes at the
+        end of NumPy's byte strings are padding.
+
+        Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody
+        says when two of their values are equal. An empty column without a type, and one of nothing but
+        missing cells, matches nothing. Its old name as a keyword, `column_of`, works as well.
+    structure
+        A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
+        points and ranges.
+    device
+        Where the index is. By default where the column is, on which nothing else is possible: nothing
+        is copied between devices. `"optix"` has rays traced on a GPU; else a GPU's backend is `cuda`
+        for all structures that have it.
+    stream
+        Of a GPU: the stream of the build, a handle or a stream of PyTorch, CuPy or Numba; by default
+        the current one of the column's library. The index frees its memory there.
+    rows
+        Explicit row ids, as many as cells; by default the positions of cells.
+    progress
+        Whether a build of more than half a second shows how far it is, where stderr is a terminal or a
+        notebook's.
+    options
+        Of the structure, by name; `raydex.structures()` has them.
+
+    Returns
+    -------
+    Index
+        The column may be freed or changed afterwards, but for strings of any length.
+
+    Raises
+    ------
+    InvalidArgument, InvalidType
+        For a column that is none, and for words and options that are not legal.
+    Unsupported, Unavailable
+        For what the structure cannot do, and a backend that this machine lacks.
+    OutOfMemory, CudaError
+        If the device has too little memory, or fails.
+
+    Cost
+    ----
+    A radix sort of the column, and what the structure lays out; see the structure's own header.
+
+    Notes
+    -----
+    Missing cells are never matched. Ctrl-C ends a build, as it ends queries and joins.
+    """
+    source = look("column", column)
+    if source.scalar:
+        kind = "text" if isinstance(column, str) else "number"
+        of_file = "; of a file, one that pandas or Polars read" if isinstance(column, str) else ""
+        raise InvalidArgument(f"column: {column!r} is a single {kind}; give a column, as [x]{of_file}")
+    target = source.library.device_for(device, structure)
+    number, kept = source.library.stream_for(stream)
+    keys = column_of(source, number)
+    if keys.key.dtype is None:
+        keys = short_texts(source, number) or keys
+    if keys.key.dtype is None:
+        with shown("build", keys.size, progress):
+            return _build_over_strings(keys, target, structure, options, rows)
+    row_ids = None
+    if rows is not None:
+        row_source = look("rows", rows)
+        same_device(source, row_source)
+        bits = 32 if keys.size < 2**32 - 1 and _fit_32_bits(row_source, number) else 64
+        row_ids = target.run(row_ids_in, row_source, number, bits)
+    ids = None if row_ids is None else row_ids.native
+    with shown("build", keys.size, progress):
+        native = target.run(
+            _raydex.Index, structure, target.backend, target.session(), number, keys.native, ids,
+            option_texts(options, structure, build),
+        )  # fmt: skip
+    return Index(native, target, keys.key, kept, number)
+
+
+def _build_over_strings(
+    keys: Column, target: Device, structure: str, options: Mapping[str, object], rows: Any
+) -> Index:
+    if target.number is not None:
+        raise Unsupported(
+            "column: strings of any length in the memory of a GPU are keys of raydex.join only"
+        )
+    if rows is not None:
+        raise Unsupported("rows: of strings of any length they are the positions; leave rows out")
+    native = _raydex.StringIndex(target.session(), 0, keys.native, structure, option_texts(options, structure, build))
+    return Index(native, target, keys.key, None, 0, keys)
+
+
+def _fit_32_bits(rows: Source, stream: int) -> bool:
+    dtype = dtype_of(rows, stream)
+    if dtype.itemsize <= 4 and dtype.kind != "f":
+        return True
+    if isinstance(rows.cells, HostCells):
+        array = np.asarray(rows.cells.array)
+        return array.size == 0 or bool(array.max() < 2**32 - 1)
+    return False
