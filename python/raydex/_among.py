@@ -96,11 +96,11 @@ def _number_of_python(x: int | float, to: np.dtype[Any], rounds: bool) -> tuple[
 def texts(
     letters: npt.NDArray[np.uint8], begins: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], width: int
 ) -> Among:
-    """Bytes of any length among byte strings of one width of up to 8, as codes: numbers in their order."""
+    """Bytes of any length, one after the other, among byte strings of one width of up to 8, as codes: numbers in their
+    order."""
     first = np.minimum(sizes, width)
     table = np.zeros((len(sizes), 8), np.uint8)
-    if len(sizes) and int(sizes.max()) <= width and (np.diff(begins) == sizes[:-1]).all():
-        # They follow each other: one copy of all their bytes.
+    if len(sizes) and int(sizes.max()) <= width:
         table[np.arange(8) < sizes[:, None]] = letters[begins[0] :][: sizes.sum()]
     else:
         for at in range(width):

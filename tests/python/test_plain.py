@@ -338,6 +338,13 @@ def test_cupy(device, monkeypatch, random):
     assert not is_plain(index, Array(points))
 
 
+def test_keys_of_several_libraries_are_not_plain(device, random):
+    build, probe = random.integers(0, 500, (2, 20))
+    for sides in (((put(build), put(build)), (put(probe), put(probe))), ((build, build), (probe, probe))):
+        assert _joins.plain_keys(*sides, None) is not None
+    assert _joins.plain_keys((put(build), build), (put(probe), probe), None) is None
+
+
 def test_keys_of_several_plain_columns(random, monkeypatch):
     build, probe = ([random.integers(0, 20, size), random.integers(0, 20, size).astype("int32")] for size in (300, 400))
     given = [(build, probe), (tuple(build), probe), (build[:1], (probe[0],)), (build[0], probe[0])]

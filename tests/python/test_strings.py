@@ -178,3 +178,10 @@ def test_refusals():
     with pytest.raises(raydex.InvalidArgument, match="structure: 'tree'"):
         raydex.build(pa.array(["a"]), "tree")
     check(raydex.build(["a longer word than a key"]), ["a longer word than a key"], ["a"])
+
+
+def test_slices_of_short_texts():
+    """They begin within the bytes of all."""
+    index = raydex.build(pa.array(["zz", "b", "abc", "c"])[1:])
+    assert index.rank(["bb"]).tolist() == [2]
+    assert index.first(pa.array(["qqqq", "abc", "b", "x"])[1:]).tolist() == [1, 0, -1]
