@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -120,13 +121,20 @@ class equal_rows_test : public backend_test {
       ASSERT_EQ(with_match.erase(probe_row), 1);
     EXPECT_TRUE(with_match.empty());
     EXPECT_EQ(any_row->rows, rows_of(at, *any_row, build.size()).size());
-    for (const auto& [order, known] :
-         {std::pair(join_order::probe_rows, false), std::pair(join_order::any, false),
-          std::pair(join_order::any, repeat)}) {
+    // Probes are put in order while they are looked up, or, where they are many, then.
+    constexpr std::uint64_t few = 256;
+    for (const auto& [order, known, in_l2] :
+         {std::tuple(join_order::probe_rows, false, cuda::probes_in_l2),
+          std::tuple(join_order::probe_rows, repeat, few),
+          std::tuple(join_order::any, false, cuda::probes_in_l2),
+          std::tuple(join_order::any, repeat, cuda::probes_in_l2)}) {
       const auto by_parts =
-          cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order}, known);
+          cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order}, known, in_l2);
       ASSERT_TRUE(by_parts);
       EXPECT_LE(by_parts->entries, build.size());
+      if (by_parts->rows.tile_ends.size() != 0) {
+        EXPECT_EQ(by_parts->rows.rows, wanted.size());
+      }
       pairs rows = rows_of(at, by_parts->rows, by_parts->entries);
       // Of a probe they are in their order in any case.
       if (order == join_order::any) std::ranges::stable_sort(rows, {}, &std::pair<row, row>::first);

@@ -24,7 +24,7 @@ class row_tiles {
   // Counts them; synchronises.
   template <class Located>
   row_tiles(const context& on, const Located& found)
-      : tiles_(tiles_of(found.size)), ends_(on, tiles_) {
+      : tiles_(core::tiles_of(found.size)), ends_(on, tiles_) {
     if (tiles_ == 0) return;
     Executor::for_each_in_blocks(on, core::count_tile_rows<Located>{found, ends_.data()}, tiles_);
     if (tiles_ > 1) Executor::inclusive_sum(on, ends_.data(), tiles_);
@@ -32,7 +32,7 @@ class row_tiles {
   }
   // Those of so many probes that are counted; behind the ends there may be other numbers.
   row_tiles(std::uint64_t probes, buffer<std::uint64_t> ends, std::uint64_t rows)
-      : tiles_(tiles_of(probes)), ends_(std::move(ends)), rows_(rows) {}
+      : tiles_(core::tiles_of(probes)), ends_(std::move(ends)), rows_(rows) {}
 
   std::uint64_t rows() const { return rows_; }
 
@@ -50,10 +50,6 @@ class row_tiles {
   }
 
  private:
-  static std::uint64_t tiles_of(std::uint64_t probes) {
-    return (probes + core::tile_probes - 1) / core::tile_probes;
-  }
-
   std::uint64_t tiles_;
   buffer<std::uint64_t> ends_;
   std::uint64_t rows_ = 0;

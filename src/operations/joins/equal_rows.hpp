@@ -30,9 +30,7 @@ struct equality {
   core::joining joining = core::joining::matches;  // which rows of the join a probe has
 
   // Whether a probe is to know that there is a build row, but not which.
-  bool any_row() const {
-    return joining == core::joining::once_if_any || joining == core::joining::once_if_none;
-  }
+  bool any_row() const { return core::is_once(joining); }
 };
 
 // Nothing if an index would be faster, or if too many build rows have one key.

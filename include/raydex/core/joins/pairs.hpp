@@ -23,6 +23,11 @@ enum class joining : std::uint8_t {
   once_if_none     ///< itself, if it has none
 };
 
+/// Whether a probe has one row at most, however many match.
+RAYDEX_HD constexpr bool is_once(joining kind) {
+  return kind == joining::once_if_any || kind == joining::once_if_none;
+}
+
 /// How many rows of a join a probe of so many matches has.
 RAYDEX_HD constexpr std::uint64_t rows_of_join(joining kind, std::uint64_t matches) {
   switch (kind) {
@@ -67,9 +72,7 @@ struct located_probes {
     return rows_of_join(kind, matches(probe));
   }
   /// Whether no probe has more than one.
-  RAYDEX_HD bool at_most_one() const {
-    return counts == nullptr || kind == joining::once_if_any || kind == joining::once_if_none;
-  }
+  RAYDEX_HD bool at_most_one() const { return counts == nullptr || is_once(kind); }
   /// The build row of the k-th of them; `none` where there is none.
   RAYDEX_HD RowId build_row(std::uint64_t probe, std::uint64_t k) const {
     const RowId begin = load(begins + probe);
@@ -143,6 +146,11 @@ struct mark_found_positions {
 /// Probes of a tile: what a group of threads turns into rows at a time. Groups have 256 threads, or
 /// one.
 inline constexpr unsigned tile_probes = 1024;
+
+/// The tiles of so many probes.
+RAYDEX_HD constexpr std::uint64_t tiles_of(std::uint64_t probes) {
+  return (probes + tile_probes - 1) / tile_probes;
+}
 
 /// A tile of more rows than `heavy_rows` is left to many groups; each one writes
 /// `rows_at_once` of them.
@@ -278,7 +286,7 @@ class tile_writer {
   /// The tile that has a row.
   RAYDEX_HD std::uint64_t tile_of(std::uint64_t row) const {
     std::uint64_t first = 0;
-    std::uint64_t last = (probes_ + tile_probes - 1) / tile_probes - 1;
+    std::uint64_t last = tiles_of(probes_) - 1;
     while (first < last) {
       const std::uint64_t middle = first + (last - first) / 2;
       if (end_of(middle) > row) {

@@ -15,10 +15,10 @@
 #include "raydex/error.hpp"
 #include "src/machines/cuda/check.hpp"
 #include "src/machines/cuda/executor.cuh"
+#include "src/machines/cuda/joins/division.cuh"
 #include "src/machines/cuda/joins/key_table.cuh"
 #include "src/machines/cuda/joins/part_lookup.cuh"
 #include "src/operations/lookups/built_index.hpp"
-#include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 
 namespace raydex::cuda {
@@ -47,16 +47,15 @@ bool table_pays(std::uint64_t build, std::uint64_t probe, const equality& how) {
 template <class Key>
 bool parts_pay(std::uint64_t build, std::uint64_t probe, join_order order) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 29;      // or parts are too large
-  constexpr std::uint64_t found_in_l2 = std::uint64_t{1} << 23;  // rows that are put in order there
   constexpr std::uint64_t index_in_l2 = std::uint64_t{1} << 21;  // so that lookups are fast
-  if (build >= largest) return false;
-  if (order == join_order::probe_rows && probe > found_in_l2)
+  if (build >= largest || probe > most_divided_rows) return false;
+  if (order == join_order::probe_rows && probe > probes_in_l2)
     return build / (sizeof(std::uint64_t) / sizeof(Key)) >= probe;
   return probe / build <= (build <= index_in_l2 ? 4 : 8);
 }
 
-// Into how many parts the build rows are divided, as a power of two. The sort by 16 bits takes two
-// passes, as that by 9 does.
+// Into how many parts the build rows are divided, as a power of two. 16 bits take two passes, as 9
+// do.
 unsigned part_bits(std::uint64_t rows) {
   constexpr std::uint64_t of_part = 1024;
   return std::clamp(static_cast<unsigned>(std::bit_width((rows - 1) / of_part)), 1U, 16U);
@@ -66,57 +65,52 @@ unsigned part_bits(std::uint64_t rows) {
 template <class Key>
 class part_join {
  public:
-  // `keys_repeat`: whether build rows are known to have equal keys.
+  // See `find_by_parts`.
   part_join(const context& on, const column& build, const column& probe, const equality& how,
-            bool keys_repeat)
+            bool keys_repeat, std::uint64_t in_l2)
       : on_(on),
         how_(how),
         bits_(part_bits(build.size)),
         build_rows_(build.size),
         probe_rows_(probe.size),
-        build_(divided(build)),
-        probe_(divided(probe)),
-        entries_(build_.keys.size()),
+        build_(divided<Key>(on, build, how.seed, bits_)),
+        probe_(divided<Key>(on, probe, how.seed, bits_)),
         // Without the rows whose key is missing, not all would have an answer.
-        in_order_(how.order == join_order::probe_rows || probe_.keys.size() != probe.size) {
+        in_order_(how.order == join_order::probe_rows || probe_.size != probe.size),
+        at_once_(in_order_ && (probe.size <= in_l2 || probe_.size != probe.size)) {
     found_.begins = {on_, probe_rows_};
-    if (probe_.keys.size() != probe_rows_) fill_with_ones(on_, found_.begins);
-    if (entries_ == 0 || probe_.keys.size() == 0) {
+    if (probe_.size != probe_rows_) fill_with_ones(on_, found_.begins);
+    if (build_.size == 0 || probe_.size == 0) {
       fill_with_ones(on_, found_.begins);
       return;
     }
     if (keys_repeat) make_room_for_groups();
+    if (!in_order_) found_.tile_ends = {on_, core::tiles_of(probe_rows_)};
     look_up();
+    if (!fits_) return;
     if (firsts_.size() != 0) compare();
-    if (!in_order_) found_.probe_rows = std::move(probe_.row_ids);
+    if (!in_order_) take_order_of_parts();
+    if (in_order_ && !at_once_) put_in_order_of_rows();
   }
 
   // Whether parts are small enough; else nothing is found.
   bool fits() const { return fits_; }
-  std::uint64_t entries() const { return entries_; }
+  std::uint64_t entries() const { return build_.size; }
   bool confused() const { return confused_; }
   found_rows<std::uint32_t> take() { return std::move(found_); }
 
  private:
-  using rows = sorted_column<Key, std::uint32_t>;
   using table = part_table<Key>;
-  static constexpr int key_bits = 8 * sizeof(Key);
-
-  rows divided(const column& keys) const {
-    return executor::sort_column<Key, std::uint32_t>(
-        on_, keys, std::nullopt,
-        {.seed = how_.seed, .bits = {key_bits - static_cast<int>(bits_), key_bits}});
-  }
 
   std::uint64_t parts() const { return std::uint64_t{1} << bits_; }
 
-  divided_side<Key> side(const rows& of, const std::uint32_t* begins) const {
-    return {of.keys.data(), of.row_ids.data(), begins, of.keys.size()};
+  divided_side<Key> side(const divided_column<Key>& of, const std::uint32_t* begins) const {
+    return {of.hashes.data(), of.rows.data(), begins, of.size};
   }
 
   // Rows that parts of different keys hardly ever have more of: eight deviations above the mean.
   unsigned expected_room() const {
-    const double mean = static_cast<double>(entries_) / static_cast<double>(parts());
+    const double mean = static_cast<double>(build_.size) / static_cast<double>(parts());
     return static_cast<unsigned>(mean + 8 * std::sqrt(mean)) + 8;
   }
 
@@ -140,6 +134,8 @@ class part_join {
     unsigned above = 0;
     unsigned room = expected_room();
     for (;;) {
+      if (above == 0 && !in_order_)
+        executor::clear(on_, found_.tile_ends.data(), found_.tile_ends.size());
       const bool repeat = found_.counts.size() != 0;
       fits_ = has_room(room, repeat);
       if (!fits_) return;
@@ -148,7 +144,9 @@ class part_join {
                                     bits_,
                                     above,
                                     room,
-                                    in_order_,
+                                    at_once_,
+                                    how_.joining,
+                                    found_.tile_ends.data(),
                                     found_.begins.data(),
                                     found_.counts.data(),
                                     reinterpret_cast<std::uint32_t*>(found_.own_list.data()),
@@ -185,13 +183,27 @@ class part_join {
   // What there is beside `begins` where keys repeat.
   void make_room_for_groups() {
     found_.counts = {on_, probe_rows_};
-    if (probe_.keys.size() != probe_rows_)
+    if (probe_.size != probe_rows_)
       executor::clear(on_, found_.counts.data(), found_.counts.size());
-    found_.own_list = {on_, entries_ * sizeof(std::uint32_t)};
+    found_.own_list = {on_, build_.size * sizeof(std::uint32_t)};
     found_.list = found_.own_list.data();
     if (how_.hashed_from == nullptr) return;
     firsts_ = {on_, build_rows_};
     fill_with_ones(on_, firsts_);
+  }
+
+  // What was found is in the order of the parts, and its rows are counted.
+  void take_order_of_parts() {
+    found_.probe_rows = std::move(probe_.rows);
+    const std::uint64_t tiles = found_.tile_ends.size();
+    executor::inclusive_sum(on_, found_.tile_ends.data(), tiles);
+    found_.rows = executor::read(on_, found_.tile_ends.data() + tiles - 1);
+  }
+
+  void put_in_order_of_rows() {
+    probe_.hashes = {};
+    put_in_order(on_, probe_.rows, found_.begins);
+    if (found_.counts.size() != 0) put_in_order(on_, probe_.rows, found_.counts);
   }
 
   // Compares build rows of equal hashes with the first one.
@@ -209,10 +221,10 @@ class part_join {
   unsigned bits_;
   std::uint64_t build_rows_;
   std::uint64_t probe_rows_;
-  rows build_;
-  rows probe_;
-  std::uint64_t entries_;
-  bool in_order_;
+  divided_column<Key> build_;
+  divided_column<Key> probe_;
+  bool in_order_;  // whether what is found is wanted in the order of the probe rows
+  bool at_once_;   // whether lookups write it in that order
   bool fits_ = true;
   buffer<std::uint32_t> firsts_;  // as of `part_lookup`
   bool confused_ = false;
@@ -263,7 +275,7 @@ template <class Key, class Slot>
 std::optional<found_rows<std::uint32_t>> find_in_table(const context& on, const column& build,
                                                        const column& probe, const equality& how) {
   constexpr bool may_repeat = std::is_same_v<Slot, key_slot<Key>>;
-  const std::uint64_t tiles = (probe.size + core::tile_probes - 1) / core::tile_probes;
+  const std::uint64_t tiles = core::tiles_of(probe.size);
   found_rows<std::uint32_t> found;
   found.begins = {on, probe.size};
   found.tile_ends = {on, tiles + 1};
@@ -307,8 +319,8 @@ std::optional<found_rows<std::uint32_t>> find_by_table(const context& on, const 
 template <class Key>
 std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on, const column& build,
                                                        const column& probe, const equality& how,
-                                                       bool keys_repeat) {
-  part_join<Key> found(on, build, probe, how, keys_repeat);
+                                                       bool keys_repeat, std::uint64_t in_l2) {
+  part_join<Key> found(on, build, probe, how, keys_repeat, in_l2);
   if (!found.fits()) return std::nullopt;
   return equal_rows<std::uint32_t>{found.take(), found.entries(), found.confused()};
 }
@@ -322,9 +334,9 @@ template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint64_t>(c
                                                                                const column&,
                                                                                const equality&);
 template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint32_t>(
-    const context&, const column&, const column&, const equality&, bool);
+    const context&, const column&, const column&, const equality&, bool, std::uint64_t);
 template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint64_t>(
-    const context&, const column&, const column&, const equality&, bool);
+    const context&, const column&, const column&, const equality&, bool, std::uint64_t);
 
 template <class Key, class RowId>
 std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,

@@ -10,7 +10,9 @@
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/group.hpp"
+#include "raydex/core/joins/pairs.hpp"
 #include "raydex/core/keys/column.hpp"
+#include "src/machines/cuda/warp.cuh"
 
 namespace raydex::cuda {
 
@@ -235,6 +237,8 @@ struct part_lookup {
   unsigned above;           // parts with so many build rows or fewer are left out; 0: none are
   unsigned room;            // build rows of a part that there is room for
   bool in_order;            // whether what is found lies in the order of the probe rows
+  core::joining kind;       // which rows of the join a probe has
+  std::uint64_t* rows;      // are counted here, a number a tile of probes; null: not wanted
   std::uint32_t* begins;    // as of `located_probes`, as the next two
   std::uint32_t* counts;    // null: no two build rows have equal keys
   std::uint32_t* list;      // likewise
@@ -282,7 +286,9 @@ struct part_lookup {
       RAYDEX_UNROLL
       for (unsigned j = 0; j < at_once; ++j) {
         const std::uint64_t i = begin + j * group.lanes() + group.lane();
-        if (i < last) put(i, own, table, table.find(hashes[j]), grouped);
+        std::uint32_t count = 0;
+        if (i < last) count = put(i, own, table, table.find(hashes[j]), grouped);
+        if (rows != nullptr) add_rows(i, i < last ? core::rows_of_join(kind, count) : 0);
       }
     }
     group.sync();
@@ -303,9 +309,22 @@ struct part_lookup {
       before = core::load_atomically(kept);
   }
 
-  // Writes what a probe found.
-  __device__ void put(std::uint64_t probe_number, std::uint32_t own, const part_table<Key>& table,
-                      std::uint32_t owner, bool grouped) const {
+  // Adds the rows of probes that follow each other, one of each thread of a warp, to those of their
+  // tiles, two at most.
+  __device__ void add_rows(std::uint64_t number, std::uint64_t of_probe) const {
+    const std::uint64_t tile = number / core::tile_probes;
+    const std::uint64_t first = (number - lane_of_warp()) / core::tile_probes;
+    const std::uint64_t last = (number - lane_of_warp() + warp - 1) / core::tile_probes;
+    for (std::uint64_t t = first; t <= last; ++t) {
+      const unsigned sum = sum_of_warp(t == tile ? static_cast<unsigned>(of_probe) : 0);
+      if (sum != 0 && lane_of_warp() == 0) core::add_atomically(rows + t, sum);
+    }
+  }
+
+  // Writes what a probe found; how many match it.
+  __device__ std::uint32_t put(std::uint64_t probe_number, std::uint32_t own,
+                               const part_table<Key>& table, std::uint32_t owner,
+                               bool grouped) const {
     constexpr std::uint32_t none = part_table<Key>::none;
     const std::uint64_t at = in_order ? core::load_once(probe.rows + probe_number) : probe_number;
     const std::uint32_t alone = owner == none ? 0 : 1;
@@ -315,6 +334,7 @@ struct part_lookup {
     if (count == 1) begin = core::load(build.rows + own + owner);
     if (count > 1) begin = own + table.begin_of(owner);
     begins[at] = begin;
+    return count;
   }
 };
 
