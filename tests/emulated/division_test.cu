@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns divided by the highest bits of hashes, and numbers put in order.
+// Columns divided by the highest bits of hashes.
 #include "src/machines/cuda/joins/division.cuh"
 
 #include <gtest/gtest.h>
@@ -80,26 +80,6 @@ TYPED_TEST(division, of_many_rows) {
   std::vector<TypeParam> keys((std::size_t{1} << 21) + 1);
   std::iota(keys.begin(), keys.end(), TypeParam{0});
   divide<TypeParam>(keys, 12, {});
-}
-
-TEST(put_in_order, of_any_size) {
-  auto random = generator();
-  const session at(backend::cuda);
-  for (const std::size_t size : {257U, 4096U, 5000U, 70'001U}) {
-    std::vector<std::uint32_t> places(size);
-    std::iota(places.begin(), places.end(), 0);
-    std::ranges::shuffle(places, random);
-    std::vector<std::uint32_t> numbers(size);
-    std::vector<std::uint32_t> wanted(size);
-    for (std::size_t i = 0; i < size; ++i) {
-      numbers[i] = static_cast<std::uint32_t>(random());
-      wanted[places[i]] = numbers[i];
-    }
-    const auto places_there = at.upload(places);
-    auto numbers_there = at.upload(numbers);
-    cuda::put_in_order(at, places_there, numbers_there);
-    EXPECT_EQ(at.download(numbers_there), wanted) << size;
-  }
 }
 
 }  // namespace

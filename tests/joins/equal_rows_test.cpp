@@ -10,7 +10,6 @@
 #include <numeric>
 #include <set>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -88,6 +87,16 @@ class equal_rows_test : public backend_test {
     return all;
   }
 
+  void check_any_row(const found_rows<row>& found, const pairs& wanted) const {
+    std::set<row> with_match;
+    for (const auto& [probe_row, build_row] : wanted)
+      with_match.insert(probe_row);
+    EXPECT_EQ(found.rows, with_match.size());
+    for (const auto& [probe_row, any] : rows_of(at(), found, 0))
+      ASSERT_EQ(with_match.erase(probe_row), 1);
+    EXPECT_TRUE(with_match.empty());
+  }
+
   void check(const std::vector<Key>& build, const std::vector<Key>& probe,
              bool some_missing = false) const {
     const session& at = this->at();
@@ -103,38 +112,28 @@ class equal_rows_test : public backend_test {
     }
     const pairs wanted = expected(build, probe, some_missing);
     const bool repeat = std::set<Key>(build.begin(), build.end()).size() != build.size();
-    const auto by_table = cuda::find_by_table<Key>(at, builds, probes, {.seed = 7});
-    ASSERT_EQ(by_table.has_value(), !repeat);
-    if (by_table) {
-      ASSERT_EQ(rows_of(at, *by_table, build.size()), wanted);
-      EXPECT_EQ(by_table->rows, wanted.size());
-      EXPECT_EQ(at.download(by_table->tile_ends).at((probe.size() - 1) / core::tile_probes),
-                wanted.size());
+    // Tables that are filled in any order, and by parts.
+    for (const std::size_t in_l2 : {cuda::table_in_l2, std::size_t{0}}) {
+      const auto by_table = cuda::find_by_table<Key>(at, builds, probes, {.seed = 7}, in_l2);
+      ASSERT_EQ(by_table.has_value(), !repeat);
+      if (by_table) {
+        ASSERT_EQ(rows_of(at, *by_table, build.size()), wanted);
+        EXPECT_EQ(by_table->rows, wanted.size());
+        EXPECT_EQ(at.download(by_table->tile_ends).at((probe.size() - 1) / core::tile_probes),
+                  wanted.size());
+      }
+      const auto any_row = cuda::find_by_table<Key>(
+          at, builds, probes, {.seed = 7, .joining = core::joining::once_if_any}, in_l2);
+      ASSERT_TRUE(any_row || (repeat && in_l2 == 0));
+      if (any_row) check_any_row(*any_row, wanted);
     }
-    const auto any_row = cuda::find_by_table<Key>(
-        at, builds, probes, {.seed = 7, .joining = core::joining::once_if_any});
-    ASSERT_TRUE(any_row);
-    std::set<row> with_match;
-    for (const auto& [probe_row, build_row] : wanted)
-      with_match.insert(probe_row);
-    for (const auto& [probe_row, any] : rows_of(at, *any_row, build.size()))
-      ASSERT_EQ(with_match.erase(probe_row), 1);
-    EXPECT_TRUE(with_match.empty());
-    EXPECT_EQ(any_row->rows, rows_of(at, *any_row, build.size()).size());
-    // Probes are put in order while they are looked up, or, where they are many, then.
-    constexpr std::uint64_t few = 256;
-    for (const auto& [order, known, in_l2] :
-         {std::tuple(join_order::probe_rows, false, cuda::probes_in_l2),
-          std::tuple(join_order::probe_rows, repeat, few),
-          std::tuple(join_order::any, false, cuda::probes_in_l2),
-          std::tuple(join_order::any, repeat, cuda::probes_in_l2)}) {
+    for (const auto& [order, known] :
+         {std::pair(join_order::probe_rows, false), std::pair(join_order::any, false),
+          std::pair(join_order::any, repeat)}) {
       const auto by_parts =
-          cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order}, known, in_l2);
+          cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order}, known);
       ASSERT_TRUE(by_parts);
       EXPECT_LE(by_parts->entries, build.size());
-      if (by_parts->rows.tile_ends.size() != 0) {
-        EXPECT_EQ(by_parts->rows.rows, wanted.size());
-      }
       pairs rows = rows_of(at, by_parts->rows, by_parts->entries);
       // Of a probe they are in their order in any case.
       if (order == join_order::any) std::ranges::stable_sort(rows, {}, &std::pair<row, row>::first);

@@ -4,7 +4,6 @@
 // and Merrill, "Onesweep: A faster least significant digit radix sort for GPUs" (2022).
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -98,7 +97,7 @@ struct hashed_rows {
   }
 };
 
-// Hashes, or other numbers, with a number beside each, as further passes read them.
+// Hashes with their rows, as the second pass reads them.
 template <class Key>
 struct hashes_with_rows {
   const Key* hashes;
@@ -180,9 +179,8 @@ struct count_digits {
 template <class Key, class Rows>
 class divide_tiles {
  public:
-  // `begins`: where the rows of each value begin, counted from any place; null: there is a row of
-  // each number below `size`. `said`: a number a tile and value, and before them one for the next
-  // tile, all 0.
+  // `begins`: where the rows of each value begin, counted from any place. `said`: a number a tile
+  // and value, and before them one for the next tile, all 0.
   divide_tiles(const Rows& from, std::uint64_t size, hash_digit digit, const std::uint32_t* begins,
                std::uint32_t* said, Key* hashes, std::uint32_t* rows)
       : from_(from),
@@ -306,7 +304,7 @@ class divide_tiles {
     if (has_value) {
       const std::uint32_t before = sum_before(said, tile);
       core::store_atomically(said, sum | (before + count));
-      in.shifts[value] = begin_of(value) + before - begin;
+      in.shifts[value] = core::load(begins_ + value) - core::load(begins_) + before - begin;
     }
     group.sync();
 
@@ -342,10 +340,6 @@ class divide_tiles {
     return static_cast<std::uint16_t>(place + static_cast<unsigned>(__popc(same & (self - 1))));
   }
 
-  __device__ std::uint32_t begin_of(unsigned value) const {
-    if (begins_ == nullptr) return value << digit_.first;
-    return core::load(begins_ + value) - core::load(begins_);
-  }
   // How many rows of a value the tiles before this one have, which says so in `said`.
   __device__ std::uint32_t sum_before(const std::uint32_t* said, std::uint64_t tiles) const {
     std::uint32_t before = 0;
@@ -427,28 +421,6 @@ divided_column<Key> divided(const context& on, const column& keys, std::uint64_t
   divide_by_digit<Key>(on, hashes_with_rows<Key>{out.hashes.data(), out.rows.data()}, out.size,
                        digits[1], begins.data() + digit_values, sorted);
   return sorted;
-}
-
-// Writes numbers to the places that come with them.
-struct put_at_places {
-  const std::uint32_t* places;
-  const std::uint32_t* numbers;
-  std::uint32_t* out;
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    out[core::load_once(places + i)] = core::load_once(numbers + i);
-  }
-};
-
-// Moves many numbers to places, one each. Those whose places are near each other are put side by
-// side first, so that the L2 holds what is written at random.
-inline void put_in_order(const context& on, const buffer<std::uint32_t>& places,
-                         buffer<std::uint32_t>& numbers) {
-  const std::uint64_t size = numbers.size();
-  const auto bits = static_cast<unsigned>(std::bit_width(size - 1));
-  divided_column<std::uint32_t> near{{on, size}, {on, size}, size};
-  divide_by_digit<std::uint32_t>(on, hashes_with_rows<std::uint32_t>{places.data(), numbers.data()},
-                                 size, {bits - most_digit_bits, most_digit_bits}, nullptr, near);
-  executor::for_each(on, put_at_places{near.hashes.data(), near.rows.data(), numbers.data()}, size);
 }
 
 }  // namespace raydex::cuda

@@ -26,30 +26,33 @@ namespace raydex::cuda {
 namespace {
 
 template <class T>
+void fill_with_ones(const context& on, T* numbers, std::uint64_t size) {
+  check(cudaMemsetAsync(numbers, 0xff, size * sizeof(T), on.stream), "cudaMemsetAsync");
+}
+template <class T>
 void fill_with_ones(const context& on, buffer<T>& numbers) {
-  check(cudaMemsetAsync(numbers.data(), 0xff, numbers.bytes(), on.stream), "cudaMemsetAsync");
+  fill_with_ones(on, numbers.data(), numbers.size());
 }
 
-// Which way takes the least time was measured on an H100 with 2^10 to 2^26 rows a side.
+// Of more, parts are too large for a block.
+constexpr std::uint64_t most_build_rows = (std::uint64_t{1} << 29) - 1;
 
-// Whether a table does. Up to `in_l2` rows it stays in the L2; lookups of larger ones are for the
-// order of many probes, which parts lose.
+// Which way takes the least time was measured on an H200 with 2^20 to 2^26 rows a side.
+
+// Whether both sides in parts take less time than a table, if keys differ.
 template <class Key>
-bool table_pays(std::uint64_t build, std::uint64_t probe, const equality& how) {
-  constexpr std::uint64_t in_l2 = std::uint64_t{1} << 21;
-  if (how.any_row() && how.hashed_from == nullptr) return build <= 2 * in_l2;
-  if (build <= in_l2) return true;
-  if (how.order != join_order::probe_rows || probe < 2 * build) return false;
-  return build <= (sizeof(Key) == 4 ? 2 : 4) * in_l2;
+bool parts_first(std::uint64_t build, std::uint64_t probe, const equality& how) {
+  constexpr std::uint64_t least = std::uint64_t{sizeof(std::uint64_t) / sizeof(Key)} << 23;
+  return how.order == join_order::any && !how.any_row() && build >= least && probe / build <= 4;
 }
 
-// Whether passes over both sides do, and not an index.
+// Whether parts take less time than an index, if keys repeat.
 template <class Key>
 bool parts_pay(std::uint64_t build, std::uint64_t probe, join_order order) {
-  constexpr std::uint64_t largest = std::uint64_t{1} << 29;      // or parts are too large
+  constexpr std::uint64_t found_in_l2 = std::uint64_t{1} << 23;  // rows that are put in order there
   constexpr std::uint64_t index_in_l2 = std::uint64_t{1} << 21;  // so that lookups are fast
-  if (build >= largest || probe > most_divided_rows) return false;
-  if (order == join_order::probe_rows && probe > probes_in_l2)
+  if (probe > most_divided_rows) return false;
+  if (order == join_order::probe_rows && probe > found_in_l2)
     return build / (sizeof(std::uint64_t) / sizeof(Key)) >= probe;
   return probe / build <= (build <= index_in_l2 ? 4 : 8);
 }
@@ -61,13 +64,19 @@ unsigned part_bits(std::uint64_t rows) {
   return std::clamp(static_cast<unsigned>(std::bit_width((rows - 1) / of_part)), 1U, 16U);
 }
 
+// Rows that parts of different keys hardly ever have more of: eight deviations above the mean.
+unsigned expected_room(std::uint64_t rows, unsigned part_bits) {
+  const double mean = static_cast<double>(rows) / std::ldexp(1., static_cast<int>(part_bits));
+  return static_cast<unsigned>(mean + 8 * std::sqrt(mean)) + 8;
+}
+
 // Sides of a join in parts, and what probe rows found.
 template <class Key>
 class part_join {
  public:
   // See `find_by_parts`.
   part_join(const context& on, const column& build, const column& probe, const equality& how,
-            bool keys_repeat, std::uint64_t in_l2)
+            bool keys_repeat)
       : on_(on),
         how_(how),
         bits_(part_bits(build.size)),
@@ -76,8 +85,7 @@ class part_join {
         build_(divided<Key>(on, build, how.seed, bits_)),
         probe_(divided<Key>(on, probe, how.seed, bits_)),
         // Without the rows whose key is missing, not all would have an answer.
-        in_order_(how.order == join_order::probe_rows || probe_.size != probe.size),
-        at_once_(in_order_ && (probe.size <= in_l2 || probe_.size != probe.size)) {
+        in_order_(how.order == join_order::probe_rows || probe_.size != probe.size) {
     found_.begins = {on_, probe_rows_};
     if (probe_.size != probe_rows_) fill_with_ones(on_, found_.begins);
     if (build_.size == 0 || probe_.size == 0) {
@@ -85,12 +93,9 @@ class part_join {
       return;
     }
     if (keys_repeat) make_room_for_groups();
-    if (!in_order_) found_.tile_ends = {on_, core::tiles_of(probe_rows_)};
     look_up();
-    if (!fits_) return;
     if (firsts_.size() != 0) compare();
-    if (!in_order_) take_order_of_parts();
-    if (in_order_ && !at_once_) put_in_order_of_rows();
+    if (!in_order_) found_.probe_rows = std::move(probe_.rows);
   }
 
   // Whether parts are small enough; else nothing is found.
@@ -100,83 +105,77 @@ class part_join {
   found_rows<std::uint32_t> take() { return std::move(found_); }
 
  private:
-  using table = part_table<Key>;
-
   std::uint64_t parts() const { return std::uint64_t{1} << bits_; }
 
   divided_side<Key> side(const divided_column<Key>& of, const std::uint32_t* begins) const {
     return {of.hashes.data(), of.rows.data(), begins, of.size};
   }
 
-  // Rows that parts of different keys hardly ever have more of: eight deviations above the mean.
-  unsigned expected_room() const {
-    const double mean = static_cast<double>(build_.size) / static_cast<double>(parts());
-    return static_cast<unsigned>(mean + 8 * std::sqrt(mean)) + 8;
-  }
-
   // Whether a block may hold so many rows of a part.
-  static bool has_room(unsigned rows, bool repeat) {
-    return rows <= table::most_rows &&
-           table::scratch_bytes(rows, repeat) <= executor::fast_memory();
+  template <bool Groups>
+  static bool has_room(unsigned rows) {
+    using table = part_table<Key, Groups>;
+    return rows <= table::most_rows && table::scratch_bytes(rows) <= executor::fast_memory();
   }
 
-  // Looks up parts by their size, so that those of most rows do not take the room of all: a block
-  // of much shared memory has a multiprocessor to itself. Again from the start if keys repeat.
   void look_up() {
     const std::uint64_t ends = parts() + 1;
     buffer<std::uint32_t> begins(on_, 2 * ends);
-    buffer<part_findings> device_findings(on_, 1);
+    buffer<part_findings> findings(on_, 1);
     const divided_side<Key> build = side(build_, begins.data());
     const divided_side<Key> probe = side(probe_, begins.data() + ends);
     executor::for_each_alone(
-        on_, put_part_begins<Key>{{build, probe}, bits_, begins.data(), device_findings.data()},
+        on_, put_part_begins<Key>{{build, probe}, bits_, begins.data(), findings.data()},
         begins.size());
+    if (found_.counts.size() == 0 && !look_up_parts_of<false>(build, probe, findings)) {
+      make_room_for_groups();
+      executor::clear(on_, findings.data());
+    }
+    if (found_.counts.size() != 0) look_up_parts_of<true>(build, probe, findings);
+  }
+
+  // Looks up parts by their size, so that those of most rows do not take the room of all: a block
+  // of much shared memory has a multiprocessor to itself. False if keys repeat and may not.
+  template <bool Groups>
+  bool look_up_parts_of(const divided_side<Key>& build, const divided_side<Key>& probe,
+                        buffer<part_findings>& of_device) {
     unsigned above = 0;
-    unsigned room = expected_room();
+    unsigned room = expected_room(build_.size, bits_);
     for (;;) {
-      if (above == 0 && !in_order_)
-        executor::clear(on_, found_.tile_ends.data(), found_.tile_ends.size());
-      const bool repeat = found_.counts.size() != 0;
-      fits_ = has_room(room, repeat);
-      if (!fits_) return;
-      const part_lookup<Key> lookup{build,
-                                    probe,
-                                    bits_,
-                                    above,
-                                    room,
-                                    at_once_,
-                                    how_.joining,
-                                    found_.tile_ends.data(),
-                                    found_.begins.data(),
-                                    found_.counts.data(),
-                                    reinterpret_cast<std::uint32_t*>(found_.own_list.data()),
-                                    firsts_.data(),
-                                    device_findings.data()};
-      executor::for_each_in_blocks(on_, look_up_parts<Key>{lookup}, parts());
+      fits_ = has_room<Groups>(room);
+      if (!fits_) return true;
+      const part_lookup<Key, Groups> lookup{
+          build,
+          probe,
+          bits_,
+          above,
+          room,
+          in_order_,
+          found_.begins.data(),
+          found_.counts.data(),
+          reinterpret_cast<std::uint32_t*>(found_.own_list.data()),
+          firsts_.data(),
+          of_device.data()};
+      executor::for_each_in_blocks(on_, look_up_parts<Key, Groups>{lookup}, parts());
       part_findings findings{};
       const auto read = [&] {
-        executor::copy_out(on_, &findings, device_findings.data(), sizeof findings);
+        executor::copy_out(on_, &findings, of_device.data(), sizeof findings);
       };
       read();
       if (findings.probes_crowd != 0) {
-        executor::for_each_in_blocks(on_, look_up_larger_parts<Key>{lookup},
+        executor::for_each_in_blocks(on_, look_up_larger_parts<Key, Groups>{lookup},
                                      (probe.size + lookup.heavy - 1) / lookup.heavy);
         read();
       }
-      fits_ = has_room(findings.largest, repeat || findings.keys_repeat != 0);
-      if (!fits_) return;
-      if (findings.keys_repeat != 0 && !repeat) {
-        make_room_for_groups();
-        above = 0;
-        room = expected_room();
-      } else if (findings.largest > room) {
-        constexpr unsigned larger = 4;  // parts of the next launch, at most
-        above = room;
-        room = std::min(larger * room, findings.largest);
-      } else {
-        return;
-      }
-      executor::clear(on_, device_findings.data());
+      const bool repeat = findings.keys_repeat != 0;
+      fits_ = repeat ? has_room<true>(findings.largest) : has_room<Groups>(findings.largest);
+      if (!fits_) return true;
+      if (repeat) return false;
+      if (findings.largest <= room) return true;
+      constexpr unsigned larger = 4;  // parts of the next launch, at most
+      above = room;
+      room = std::min(larger * room, findings.largest);
+      executor::clear(on_, of_device.data());
     }
   }
 
@@ -190,20 +189,6 @@ class part_join {
     if (how_.hashed_from == nullptr) return;
     firsts_ = {on_, build_rows_};
     fill_with_ones(on_, firsts_);
-  }
-
-  // What was found is in the order of the parts, and its rows are counted.
-  void take_order_of_parts() {
-    found_.probe_rows = std::move(probe_.rows);
-    const std::uint64_t tiles = found_.tile_ends.size();
-    executor::inclusive_sum(on_, found_.tile_ends.data(), tiles);
-    found_.rows = executor::read(on_, found_.tile_ends.data() + tiles - 1);
-  }
-
-  void put_in_order_of_rows() {
-    probe_.hashes = {};
-    put_in_order(on_, probe_.rows, found_.begins);
-    if (found_.counts.size() != 0) put_in_order(on_, probe_.rows, found_.counts);
   }
 
   // Compares build rows of equal hashes with the first one.
@@ -223,28 +208,36 @@ class part_join {
   std::uint64_t probe_rows_;
   divided_column<Key> build_;
   divided_column<Key> probe_;
-  bool in_order_;  // whether what is found is wanted in the order of the probe rows
-  bool at_once_;   // whether lookups write it in that order
+  bool in_order_;
   bool fits_ = true;
   buffer<std::uint32_t> firsts_;  // as of `part_lookup`
   bool confused_ = false;
   found_rows<std::uint32_t> found_;
 };
 
-// A table of the keys of the first build rows, so many.
+// A table of the keys of the first build rows, so many. Numbers that keys `differ` and slots
+// `suffice` become 0 if they do not; `differ` is null if they need not.
 template <class Key, class Slot>
 class filled_table {
  public:
-  // Nobody looks whether keys repeat if `repeat` is null.
   filled_table(const context& on, const column& build, std::uint64_t rows, std::uint64_t seed,
-               std::uint64_t* repeat)
-      : slots_(on, slots_a_row(rows) * rows + 1), mix_(core::hash_by<Key>(seed)) {
-    fill_with_ones(on, slots_);
-    executor::for_each_alone(on, put_keys<Key, Slot>{{cells_of(build)}, view(), repeat}, rows);
+               std::size_t in_l2, std::uint64_t* differ, std::uint64_t* suffice)
+      : part_bits_(rows * sizeof(Slot) <= in_l2 / 2 ? 0 : part_bits(rows)),
+        part_slots_(part_bits_ == 0 ? rows * slots_a_row(rows)
+                                    : expected_room(rows, part_bits_) * 3 / 2),
+        slots_(on, (part_slots_ << part_bits_) + 1),
+        mix_(core::hash_by<Key>(seed)) {
+    if (part_bits_ == 0) {
+      fill_with_ones(on, slots_.data(), slots_.size());
+      executor::for_each_alone(on, put_keys<Key, Slot>{{cells_of(build)}, view(), differ}, rows);
+    } else {
+      fill_with_ones(on, slots_.data() + slots_.size() - 1, 1);
+      fill_by_parts(on, build, seed, differ, suffice);
+    }
   }
 
   key_table<Key, Slot> view() {
-    return {mix_, slots_.data(), static_cast<std::uint32_t>(slots_.size() - 1)};
+    return {mix_, slots_.data(), part_bits_, static_cast<std::uint32_t>(part_slots_)};
   }
 
  private:
@@ -255,6 +248,19 @@ class filled_table {
     return rows <= small ? 8 : 2;
   }
 
+  void fill_by_parts(const context& on, const column& build, std::uint64_t seed,
+                     std::uint64_t* differ, std::uint64_t* suffice) {
+    const divided_column<Key> rows = divided<Key>(on, build, seed, part_bits_);
+    const std::uint64_t parts = std::uint64_t{1} << part_bits_;
+    buffer<std::uint32_t> begins(on, parts + 1);
+    const divided_side<Key> side{rows.hashes.data(), rows.rows.data(), begins.data(), rows.size};
+    executor::for_each_alone(
+        on, put_part_begins<Key>{{side, {}}, part_bits_, begins.data(), nullptr}, parts + 1);
+    executor::for_each_in_blocks(on, fill_parts<Key, Slot>{side, view(), differ, suffice}, parts);
+  }
+
+  unsigned part_bits_;
+  std::uint64_t part_slots_;
   buffer<Slot> slots_;
   core::hash_function<Key> mix_;
 };
@@ -266,24 +272,28 @@ bool repeat_soon(const context& on, const column& build, std::uint64_t seed) {
   if (build.size <= 16 * tried) return false;
   buffer<std::uint64_t> differ(on, 1);
   fill_with_ones(on, differ);
-  const filled_table<Key, key_slot<Key>> table(on, build, tried, seed, differ.data());
+  const filled_table<Key, key_slot<Key>> table(on, build, tried, seed, table_in_l2, differ.data(),
+                                               nullptr);
   return executor::read(on, differ.data()) == 0;
 }
 
 // By a table of the build keys; nothing if slots keep rows and two rows have equal keys.
 template <class Key, class Slot>
 std::optional<found_rows<std::uint32_t>> find_in_table(const context& on, const column& build,
-                                                       const column& probe, const equality& how) {
+                                                       const column& probe, const equality& how,
+                                                       std::size_t in_l2) {
   constexpr bool may_repeat = std::is_same_v<Slot, key_slot<Key>>;
   const std::uint64_t tiles = core::tiles_of(probe.size);
   found_rows<std::uint32_t> found;
   found.begins = {on, probe.size};
-  found.tile_ends = {on, tiles + 1};
-  std::uint64_t* const differ = found.tile_ends.data() + tiles;  // is read with the rows' number
-  if (!may_repeat)
-    check(cudaMemsetAsync(differ, 0xff, sizeof *differ, on.stream), "cudaMemsetAsync");
+  found.tile_ends = {on, tiles + 2};
+  // What is read with the rows' number.
+  std::uint64_t* const differ = found.tile_ends.data() + tiles;
+  std::uint64_t* const suffice = differ + 1;
+  fill_with_ones(on, differ, 2);
   {
-    filled_table<Key, Slot> table(on, build, build.size, how.seed, may_repeat ? nullptr : differ);
+    filled_table<Key, Slot> table(on, build, build.size, how.seed, in_l2,
+                                  may_repeat ? nullptr : differ, suffice);
     executor::for_each_in_blocks(on,
                                  find_keys<Key, Slot>{{cells_of(probe)},
                                                       probe.size,
@@ -294,11 +304,9 @@ std::optional<found_rows<std::uint32_t>> find_in_table(const context& on, const 
                                  tiles);
   }
   if (tiles > 1) executor::inclusive_sum(on, found.tile_ends.data(), tiles);
-  std::uint64_t last[may_repeat ? 1 : 2];
+  std::uint64_t last[3];
   executor::copy_out(on, last, differ - 1, sizeof last);
-  if constexpr (!may_repeat) {
-    if (last[1] == 0) return std::nullopt;
-  }
+  if (last[1] == 0 || last[2] == 0) return std::nullopt;
   found.rows = last[0];
   // Probes whose key only has an equal hash have fewer.
   if (how.hashed_from != nullptr) found.tile_ends = {};
@@ -309,50 +317,46 @@ std::optional<found_rows<std::uint32_t>> find_in_table(const context& on, const 
 
 template <class Key>
 std::optional<found_rows<std::uint32_t>> find_by_table(const context& on, const column& build,
-                                                       const column& probe, const equality& how) {
+                                                       const column& probe, const equality& how,
+                                                       std::size_t in_l2) {
   if (how.any_row() && how.hashed_from == nullptr)
-    return find_in_table<Key, key_slot<Key>>(on, build, probe, how);
+    return find_in_table<Key, key_slot<Key>>(on, build, probe, how, in_l2);
   if (repeat_soon<Key>(on, build, how.seed)) return std::nullopt;
-  return find_in_table<Key, row_slot<Key>>(on, build, probe, how);
+  return find_in_table<Key, row_slot<Key>>(on, build, probe, how, in_l2);
 }
 
 template <class Key>
 std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on, const column& build,
                                                        const column& probe, const equality& how,
-                                                       bool keys_repeat, std::uint64_t in_l2) {
-  part_join<Key> found(on, build, probe, how, keys_repeat, in_l2);
+                                                       bool keys_repeat) {
+  part_join<Key> found(on, build, probe, how, keys_repeat);
   if (!found.fits()) return std::nullopt;
   return equal_rows<std::uint32_t>{found.take(), found.entries(), found.confused()};
 }
 
-template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint32_t>(const context&,
-                                                                               const column&,
-                                                                               const column&,
-                                                                               const equality&);
-template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint64_t>(const context&,
-                                                                               const column&,
-                                                                               const column&,
-                                                                               const equality&);
+template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint32_t>(
+    const context&, const column&, const column&, const equality&, std::size_t);
+template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint64_t>(
+    const context&, const column&, const column&, const equality&, std::size_t);
 template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint32_t>(
-    const context&, const column&, const column&, const equality&, bool, std::uint64_t);
+    const context&, const column&, const column&, const equality&, bool);
 template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint64_t>(
-    const context&, const column&, const column&, const equality&, bool, std::uint64_t);
+    const context&, const column&, const column&, const equality&, bool);
 
 template <class Key, class RowId>
 std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
                                                  const column& probe, const equality& how) {
   if constexpr (sizeof(RowId) == 4) {
-    if (build.size == 0 || probe.size == 0 || probe.size >= not_found<std::uint32_t>)
+    if (build.size == 0 || probe.size == 0 || build.size > most_build_rows ||
+        probe.size >= not_found<std::uint32_t>)
       return std::nullopt;
     try {
-      bool keys_repeat = false;
-      if (table_pays<Key>(build.size, probe.size, how)) {
-        auto found = find_by_table<Key>(on, build, probe, how);
-        if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
-        keys_repeat = true;
-      }
+      if (parts_first<Key>(build.size, probe.size, how))
+        return find_by_parts<Key>(on, build, probe, how);
+      auto found = find_by_table<Key>(on, build, probe, how);
+      if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
       if (!parts_pay<Key>(build.size, probe.size, how.order)) return std::nullopt;
-      return find_by_parts<Key>(on, build, probe, how, keys_repeat);
+      return find_by_parts<Key>(on, build, probe, how, true);
     } catch (const out_of_memory&) {
       return std::nullopt;  // an index and lookups take less
     }

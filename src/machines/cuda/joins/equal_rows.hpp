@@ -3,6 +3,7 @@
 // is empty, and 32 bits can number its rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -11,22 +12,24 @@
 
 namespace raydex::cuda {
 
-// By a table of the build rows, in the order of the probe rows; nothing if two have equal keys. If
-// any one row of a key suffices and keys are no hashes, they may, and 0 stands for the row.
-template <class Key>
-RAYDEX_INTERNAL std::optional<found_rows<std::uint32_t>> find_by_table(const context& on,
-                                                                       const column& build,
-                                                                       const column& probe,
-                                                                       const equality& how);
+// Bytes of a table that is filled in any order, since the L2 holds it.
+inline constexpr std::size_t table_in_l2 = std::size_t{1} << 26;
 
-// Probe rows that the L2 holds what is found for, so that it can be written in any order.
-inline constexpr std::uint64_t probes_in_l2 = std::uint64_t{1} << 23;
+// By a table of the build rows, in the order of the probe rows; nothing if two have equal keys. If
+// any one row of a key suffices and keys are no hashes, they may, unless one has more rows than a
+// part has slots; 0 stands for the row then. Tables of more than `in_l2` bytes are filled by parts.
+template <class Key>
+RAYDEX_INTERNAL std::optional<found_rows<std::uint32_t>> find_by_table(
+    const context& on, const column& build, const column& probe, const equality& how,
+    std::size_t in_l2 = table_in_l2);
 
 // By parts of both sides; nothing if one has too many build rows. `keys_repeat`: whether build rows
-// are known to have equal keys, which saves finding out. `in_l2`: 256 at least.
+// are known to have equal keys, which saves finding out.
 template <class Key>
-RAYDEX_INTERNAL std::optional<equal_rows<std::uint32_t>> find_by_parts(
-    const context& on, const column& build, const column& probe, const equality& how,
-    bool keys_repeat = false, std::uint64_t in_l2 = probes_in_l2);
+RAYDEX_INTERNAL std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on,
+                                                                       const column& build,
+                                                                       const column& probe,
+                                                                       const equality& how,
+                                                                       bool keys_repeat = false);
 
 }  // namespace raydex::cuda

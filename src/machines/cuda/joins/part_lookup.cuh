@@ -10,9 +10,7 @@
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/group.hpp"
-#include "raydex/core/joins/pairs.hpp"
 #include "raydex/core/keys/column.hpp"
-#include "src/machines/cuda/warp.cuh"
 
 namespace raydex::cuda {
 
@@ -39,16 +37,16 @@ struct part_findings {
   std::uint32_t probes_crowd;  // whether a part has more probes than a block looks up
 };
 
-// Writes where the parts of both sides begin: first those of the build side.
+// Writes where the parts of both sides begin: first those of the build side, which may be all.
 template <class Key>
 struct put_part_begins {
   divided_side<Key> sides[2];
   unsigned bits;
-  std::uint32_t* begins;  // 2^bits + 1 of each
-  part_findings* findings;
+  std::uint32_t* begins;    // 2^bits + 1 of each
+  part_findings* findings;  // cleared; null: there are none
 
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    if (i == 0) *findings = {};
+    if (i == 0 && findings != nullptr) *findings = {};
     const std::uint64_t each = (std::uint64_t{1} << bits) + 1;
     const divided_side<Key>& side = sides[i / each];
     const std::uint64_t part = i % each;
@@ -67,8 +65,8 @@ struct put_part_begins {
 };
 
 // The build rows of a part by their hashes: each hash is in it once, by the number of the first row
-// of the part that has it, its owner.
-template <class Key>
+// of the part that has it, its owner. With `Groups` rows with equal hashes can be put side by side.
+template <class Key, bool Groups>
 class part_table {
  public:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
@@ -76,42 +74,46 @@ class part_table {
   // Rows of a part that there may be, so that 16 bits have the number of a slot.
   static constexpr unsigned most_rows = 1 << 14;
 
-  static constexpr std::size_t scratch_bytes(unsigned rows, bool groups) {
-    return fixed_bytes + rows * (sizeof(Key) + 2 * sizeof(std::uint32_t) +
-                                 (groups ? sizeof(std::uint32_t) + 2 * sizeof(std::uint16_t) : 0));
+  static constexpr std::size_t scratch_bytes(unsigned rows) {
+    return fixed_bytes + rows * (sizeof(row_slots) + sizeof(Key) + sizeof(std::uint32_t) +
+                                 (Groups ? 2 * sizeof(std::uint16_t) : 0));
   }
 
   // In a block's scratch, for so many rows.
   __device__ part_table(std::byte* scratch, unsigned room, unsigned bits)
       : sums_(reinterpret_cast<std::uint64_t*>(scratch)),
         repeats_(reinterpret_cast<std::uint32_t*>(sums_ + 8)),
-        hashes_(reinterpret_cast<Key*>(scratch + fixed_bytes)),
-        slots_(reinterpret_cast<std::uint32_t*>(hashes_ + room)),
-        groups_(slots_ + 2 * room),
+        slots_(reinterpret_cast<std::uint32_t*>(scratch + fixed_bytes)),
+        hashes_(reinterpret_cast<Key*>(slots_ + slots_a_row * room)),
+        rows_(reinterpret_cast<std::uint32_t*>(hashes_ + room)),
+        groups_(rows_),
         owners_(reinterpret_cast<std::uint16_t*>(groups_ + room)),
         ranks_(owners_ + room),
         bits_(bits) {}
 
-  // Takes in the hashes of a part. With `owners`, which need the scratch of groups, each row knows
-  // its own.
+  // Takes in a part. With `Groups` each hash knows its owner, else the table has the rows.
   template <class Group>
-  __device__ void fill(const Group& group, const Key* hashes, unsigned size, bool owners) {
+  __device__ void fill(const Group& group, const Key* hashes, const std::uint32_t* rows,
+                       unsigned size) {
     size_ = size;
     if (group.lane() == 0) *repeats_ = 0;
-    for (unsigned i = group.lane(); i < size; i += group.lanes())
+    auto* const slots = reinterpret_cast<row_slots*>(slots_);
+    for (unsigned i = group.lane(); i < size; i += group.lanes()) {
       hashes_[i] = core::load_once(hashes + i);
-    for (unsigned i = group.lane(); i < 2 * size; i += group.lanes())
-      slots_[i] = none;
+      if (!Groups) rows_[i] = core::load_once(rows + i);
+      slots[i] = {};
+    }
     group.sync();
     for (unsigned i = group.lane(); i < size; i += group.lanes()) {
       const std::uint32_t slot = put(i);
-      if (owners) owners_[i] = static_cast<std::uint16_t>(slot);
+      if (Groups) owners_[i] = static_cast<std::uint16_t>(slot);
     }
     group.sync();
-    if (!owners) return;
-    for (unsigned i = group.lane(); i < size; i += group.lanes())
-      owners_[i] = static_cast<std::uint16_t>(slots_[owners_[i]]);
-    group.sync();
+    if constexpr (Groups) {
+      for (unsigned i = group.lane(); i < size; i += group.lanes())
+        owners_[i] = static_cast<std::uint16_t>(slots_[owners_[i]]);
+      group.sync();
+    }
   }
 
   // Whether two hashes are equal.
@@ -176,6 +178,8 @@ class part_table {
       if (owner == none || hashes_[owner] == hash) return owner;
     }
   }
+  // The row of an owner, without groups.
+  __device__ std::uint32_t row_of(std::uint32_t owner) const { return rows_[owner]; }
   // The owner that a row has.
   __device__ std::uint32_t owner_of(unsigned row) const { return owners_[row]; }
   // How many rows an owner has, and where they begin in the list.
@@ -183,6 +187,16 @@ class part_table {
   __device__ std::uint32_t begin_of(std::uint32_t owner) const { return groups_[owner] & 0xffff; }
 
  private:
+  // With more of them a warp waits less for the thread that looks at most.
+  static constexpr unsigned slots_a_row = Groups ? 2 : 4;
+  struct alignas(slots_a_row * sizeof(std::uint32_t)) row_slots {
+    std::uint32_t owners[slots_a_row];
+    __device__ row_slots() {
+      RAYDEX_UNROLL
+      for (std::uint32_t& owner : owners)
+        owner = none;
+    }
+  };
   static constexpr std::size_t fixed_bytes = 8 * sizeof(std::uint64_t) + 16;
 
   __device__ static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -190,10 +204,10 @@ class part_table {
   __device__ std::uint32_t home(Key hash) const {
     const auto left = static_cast<Key>(hash << bits_);  // the part has the others
     const auto high = static_cast<std::uint32_t>(left >> (8 * sizeof(Key) - 32));
-    return static_cast<std::uint32_t>(std::uint64_t{high} * (2 * size_) >> 32);
+    return static_cast<std::uint32_t>(std::uint64_t{high} * (slots_a_row * size_) >> 32);
   }
   __device__ std::uint32_t after(std::uint32_t slot) const {
-    return slot + 1 == 2 * size_ ? 0 : slot + 1;
+    return slot + 1 == slots_a_row * size_ ? 0 : slot + 1;
   }
   // Puts a row into the table; the slot of its hash. Its owner is the first row in the end, so that
   // all blocks that make a table of these rows make the same one.
@@ -215,17 +229,18 @@ class part_table {
 
   std::uint64_t* sums_;
   std::uint32_t* repeats_;
-  Key* hashes_;
   std::uint32_t* slots_;
-  std::uint32_t* groups_;
+  Key* hashes_;
+  std::uint32_t* rows_;
+  std::uint32_t* groups_;  // take their place
   std::uint16_t* owners_;
   std::uint16_t* ranks_;
   unsigned bits_;
   unsigned size_ = 0;
 };
 
-// What lookups of parts read and write.
-template <class Key>
+// What lookups of parts read and write. `Groups`: whether build rows may have equal keys.
+template <class Key, bool Groups>
 struct part_lookup {
   // Probes of a part that one block looks up; the others of larger parts are looked up by as many
   // blocks as it takes.
@@ -234,22 +249,20 @@ struct part_lookup {
   divided_side<Key> build;
   divided_side<Key> probe;
   unsigned bits;
-  unsigned above;           // parts with so many build rows or fewer are left out; 0: none are
-  unsigned room;            // build rows of a part that there is room for
-  bool in_order;            // whether what is found lies in the order of the probe rows
-  core::joining kind;       // which rows of the join a probe has
-  std::uint64_t* rows;      // are counted here, a number a tile of probes; null: not wanted
-  std::uint32_t* begins;    // as of `located_probes`, as the next two
-  std::uint32_t* counts;    // null: no two build rows have equal keys
-  std::uint32_t* list;      // likewise
+  unsigned above;         // parts with so many build rows or fewer are left out; 0: none are
+  unsigned room;          // build rows of a part that there is room for
+  bool in_order;          // whether what is found lies in the order of the probe rows
+  std::uint32_t* begins;  // as of `located_probes`, as the next two
+  std::uint32_t* counts;  // of `Groups` alone, as the next two
+  std::uint32_t* list;
   std::uint32_t* firsts;    // of each build row the first one with its hash; null: not wanted
   part_findings* findings;  // if it has any but `probes_crowd`, what was found is of no meaning
 
-  std::size_t scratch_bytes() const {
-    return part_table<Key>::scratch_bytes(room, counts != nullptr);
-  }
+  std::size_t scratch_bytes() const { return table::scratch_bytes(room); }
 
  protected:
+  using table = part_table<Key, Groups>;
+
   // Looks up the probes [first, last) of a part.
   template <class Group>
   __device__ void look_up(const Group& group, std::byte* scratch, std::uint64_t part,
@@ -262,44 +275,59 @@ struct part_lookup {
       if (group.lane() == 0) keep_largest(size);
       return;
     }
-    part_table<Key> table(scratch, room, bits);
-    table.fill(group, build.hashes + own, size, counts != nullptr);
-    const bool grouped = table.repeats();
-    if (grouped && counts == nullptr) {
+    constexpr unsigned at_once = 4;
+    Key hashes[at_once];
+    read(group, first, last, hashes);  // before the table is there
+    table in(scratch, room, bits);
+    in.fill(group, build.hashes + own, build.rows + own, size);
+    const bool repeat = in.repeats();
+    if constexpr (Groups) {
+      if (repeat) {
+        in.put_groups(group, build.rows + own, list + own);
+        if (firsts != nullptr) put_firsts(group, in, own, size);
+      }
+    } else if (repeat) {
       if (group.lane() == 0) core::store_atomically(&findings->keys_repeat, std::uint32_t{1});
       group.sync();  // before another part takes the scratch
       return;        // all is looked up again, with counts
     }
-    if (grouped) {
-      table.put_groups(group, build.rows + own, list + own);
-      if (firsts != nullptr) put_firsts(group, table, own, size);
-    }
-    constexpr unsigned at_once = 4;
-    const std::uint64_t step = std::uint64_t{at_once} * group.lanes();
-    for (std::uint64_t begin = first; begin < last; begin += step) {
-      Key hashes[at_once];
+    for (std::uint64_t begin = first;;) {
       RAYDEX_UNROLL
       for (unsigned j = 0; j < at_once; ++j) {
         const std::uint64_t i = begin + j * group.lanes() + group.lane();
-        if (i < last) hashes[j] = core::load_once(probe.hashes + i);
+        if (i >= last) continue;
+        const std::uint32_t owner = in.find(hashes[j]);
+        const std::uint64_t at = in_order ? core::load_once(probe.rows + i) : i;
+        if constexpr (Groups) {
+          put(at, own, in, owner, repeat);
+        } else {
+          begins[at] = owner == in.none ? owner : in.row_of(owner);
+        }
       }
-      RAYDEX_UNROLL
-      for (unsigned j = 0; j < at_once; ++j) {
-        const std::uint64_t i = begin + j * group.lanes() + group.lane();
-        std::uint32_t count = 0;
-        if (i < last) count = put(i, own, table, table.find(hashes[j]), grouped);
-        if (rows != nullptr) add_rows(i, i < last ? core::rows_of_join(kind, count) : 0);
-      }
+      begin += std::uint64_t{at_once} * group.lanes();
+      if (begin >= last) break;
+      read(group, begin, last, hashes);
     }
     group.sync();
   }
 
  private:
+  // Reads hashes of probes from `begin` on.
+  template <class Group, unsigned N>
+  __device__ void read(const Group& group, std::uint64_t begin, std::uint64_t end,
+                       Key (&hashes)[N]) const {
+    RAYDEX_UNROLL
+    for (unsigned j = 0; j < N; ++j) {
+      const std::uint64_t i = begin + j * group.lanes() + group.lane();
+      if (i < end) hashes[j] = core::load_once(probe.hashes + i);
+    }
+  }
+
   template <class Group>
-  __device__ void put_firsts(const Group& group, const part_table<Key>& table, std::uint32_t own,
+  __device__ void put_firsts(const Group& group, const table& in, std::uint32_t own,
                              unsigned size) const {
     for (unsigned i = group.lane(); i < size; i += group.lanes())
-      firsts[build.rows[own + i]] = list[own + table.begin_of(table.owner_of(i))];
+      firsts[build.rows[own + i]] = list[own + in.begin_of(in.owner_of(i))];
   }
 
   __device__ void keep_largest(std::uint32_t size) const {
@@ -309,38 +337,22 @@ struct part_lookup {
       before = core::load_atomically(kept);
   }
 
-  // Adds the rows of probes that follow each other, one of each thread of a warp, to those of their
-  // tiles, two at most.
-  __device__ void add_rows(std::uint64_t number, std::uint64_t of_probe) const {
-    const std::uint64_t tile = number / core::tile_probes;
-    const std::uint64_t first = (number - lane_of_warp()) / core::tile_probes;
-    const std::uint64_t last = (number - lane_of_warp() + warp - 1) / core::tile_probes;
-    for (std::uint64_t t = first; t <= last; ++t) {
-      const unsigned sum = sum_of_warp(t == tile ? static_cast<unsigned>(of_probe) : 0);
-      if (sum != 0 && lane_of_warp() == 0) core::add_atomically(rows + t, sum);
-    }
-  }
-
-  // Writes what a probe found; how many match it.
-  __device__ std::uint32_t put(std::uint64_t probe_number, std::uint32_t own,
-                               const part_table<Key>& table, std::uint32_t owner,
-                               bool grouped) const {
-    constexpr std::uint32_t none = part_table<Key>::none;
-    const std::uint64_t at = in_order ? core::load_once(probe.rows + probe_number) : probe_number;
-    const std::uint32_t alone = owner == none ? 0 : 1;
-    const std::uint32_t count = grouped && owner != none ? table.count_of(owner) : alone;
-    if (counts != nullptr) counts[at] = count;
-    std::uint32_t begin = none;
+  // Writes what a probe found, and how many match it.
+  __device__ void put(std::uint64_t at, std::uint32_t own, const table& in, std::uint32_t owner,
+                      bool repeat) const {
+    const std::uint32_t alone = owner == table::none ? 0 : 1;
+    const std::uint32_t count = repeat && owner != table::none ? in.count_of(owner) : alone;
+    counts[at] = count;
+    std::uint32_t begin = table::none;
     if (count == 1) begin = core::load(build.rows + own + owner);
-    if (count > 1) begin = own + table.begin_of(owner);
+    if (count > 1) begin = own + in.begin_of(owner);
     begins[at] = begin;
-    return count;
   }
 };
 
 // A block for each part, unless it has more than `heavy` probes.
-template <class Key>
-struct look_up_parts : part_lookup<Key> {
+template <class Key, bool Groups>
+struct look_up_parts : part_lookup<Key, Groups> {
   template <class Group>
   __device__ void operator()(const Group& group, std::byte* scratch, std::uint64_t part) const {
     const std::uint64_t first = this->probe.begins[part];
@@ -354,8 +366,8 @@ struct look_up_parts : part_lookup<Key> {
 };
 
 // A block for each `heavy` probes, which looks up those of larger parts.
-template <class Key>
-struct look_up_larger_parts : part_lookup<Key> {
+template <class Key, bool Groups>
+struct look_up_larger_parts : part_lookup<Key, Groups> {
   template <class Group>
   __device__ void operator()(const Group& group, std::byte* scratch, std::uint64_t i) const {
     const std::uint64_t begin = i * this->heavy;
