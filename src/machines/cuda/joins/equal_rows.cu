@@ -42,7 +42,7 @@ constexpr std::uint64_t most_build_rows = (std::uint64_t{1} << 29) - 1;
 // Whether both sides in parts take less time than a table, if keys differ.
 template <class Key>
 bool parts_first(std::uint64_t build, std::uint64_t probe, const equality& how) {
-  constexpr std::uint64_t least = std::uint64_t{sizeof(std::uint64_t) / sizeof(Key)} << 23;
+  constexpr std::uint64_t least = std::uint64_t{1} << 22;
   return how.order == join_order::any && !how.any_row() && build >= least && probe / build <= 4;
 }
 
@@ -352,7 +352,7 @@ std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column
       return std::nullopt;
     try {
       if (parts_first<Key>(build.size, probe.size, how))
-        return find_by_parts<Key>(on, build, probe, how);
+        return find_by_parts<Key>(on, build, probe, how, repeat_soon<Key>(on, build, how.seed));
       auto found = find_by_table<Key>(on, build, probe, how);
       if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
       if (!parts_pay<Key>(build.size, probe.size, how.order)) return std::nullopt;
