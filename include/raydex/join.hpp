@@ -315,25 +315,28 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& o
 /// `join::match`, whose arguments and errors these are; but what it returns needs nothing else: the
 /// tables need not outlive it.
 ///
-/// *Method*: where the structure is `auto` and has no options, both sides are divided by a hash of
-/// the key, so that the build rows of a part and a table of them fit the second-level cache, on
-/// `cuda` a block's shared memory. On `cpu` what the probe rows of a part found is put back in
-/// their order, and build rows that none of few probe rows asks for are left out first. On `cuda`
-/// up to 2^21 build rows whose keys differ, or twice as many of semi and anti joins that are not of
-/// hashed keys, lie in one hash table instead, and an index is built for far more probe rows than
-/// build rows, where one key has more than 2^14 build rows, if memory is short, and of more than
-/// 2^23 probe rows unless you ask for `join_order::any` or there are more build rows: their order
-/// takes longer than all else. With a structure an index is built. *Cost* of the first: on `cpu`
-/// two passes over the keys of the build side, three over those of the probe side, and two over
-/// what either becomes; on `cuda` six passes over either side. Of keys of several columns or
-/// strings a pass that packs or hashes them, and for each build row whose key repeats, and each
-/// probe row with a match, a look at another row of the build columns. *Scratch*: on `cpu` of a
-/// build row 8 bytes, or 12 if keys have more than 32 bits, of a probe row 4 or 8; where build keys
-/// repeat 4 more of either; 8 of either where keys are packed or hashed. It holds 4 bytes a probe
-/// row, and where build keys repeat 8, and 4 a build row. Twice as much for 4 with 64-bit row ids.
-/// On `cuda` 16 bytes of a build row in one table, else 8 of a build row and 16 of a probe row, or
-/// 12 and 24 if keys have more than 32 bits; in no order it holds 4 more a probe row. *Source* on
-/// `cuda`: Sioulas and others, Hardware-conscious hash-joins on GPUs (ICDE 2019).
+/// *Method*, where the structure is `auto` and has no options. On `cpu` both sides are divided by a
+/// hash of the key, so that the build rows of a part and a table of them fit the second-level
+/// cache; what the probe rows of a part found is put back in their order, and build rows that none
+/// of few probe rows asks for are left out first. On `cuda` build rows whose keys differ, or of any
+/// keys for semi and anti joins that are not of hashed keys, lie in one hash table, which is filled
+/// part by part if the second-level cache does not hold it. Both sides are divided instead, until
+/// the build rows of a part fit a block's shared memory, for `join_order::any` with 2^22 build rows
+/// or more, and where keys repeat. An index is built where one key has more than some 2^13 build
+/// rows, if memory is short, and where keys repeat for far more probe rows than build rows, or for
+/// more than 2^23 of them whose order matters. With a structure an index is built. *Cost* of the
+/// first: on `cpu` two passes over the keys of the build side, three over those of the probe side,
+/// and two over what either becomes; on `cuda` three passes over the build side and a random read a
+/// probe row, or three passes over either side and one over what they become. Of keys of several
+/// columns or strings a pass that packs or hashes them, and for each build row whose key repeats,
+/// and each probe row with a match, a look at another row of the build columns. *Scratch*: on `cpu`
+/// of a build row 8 bytes, or 12 if keys have more than 32 bits, of a probe row 4 or 8; where build
+/// keys repeat 4 more of either; 8 of either where keys are packed or hashed. It holds 4 bytes a
+/// probe row, and where build keys repeat 8, and 4 a build row. Twice as much for 4 with 64-bit row
+/// ids. On `cuda` in one table up to 40 bytes of a build row, or 64 if keys have more than 32 bits,
+/// and half as much of semi and anti joins; else 8 of a build row and 16 of a probe row, or 12 and
+/// 24; in no order it holds 4 more a probe row. *Source* on `cuda`: Sioulas and others,
+/// Hardware-conscious hash-joins on GPUs (ICDE 2019); Adinets and Merrill, Onesweep (2022).
 RAYDEX_EXPORT std::unique_ptr<joined> match_tables(backend where, const context& on,
                                                    const key_parts& build, const key_parts& probe,
                                                    join_kind kind = join_kind::inner,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few build rows whose keys differ lie in a hash table in the L2. Large tables are divided by a
-// hash on both sides, until the build rows of a part fit a block's shared memory: Sioulas and
-// others, "Hardware-conscious hash-joins on GPUs" (ICDE 2019).
+// Build rows whose keys differ lie in a hash table, which is filled by parts if the L2 does not
+// hold it. For rows in any order, and for keys that repeat, both sides are divided by a hash, until
+// the build rows of a part fit a block's shared memory: Sioulas and others, "Hardware-conscious
+// hash-joins on GPUs" (ICDE 2019).
 #include "src/machines/cuda/joins/equal_rows.hpp"
 
 #include <algorithm>
@@ -40,10 +41,10 @@ constexpr std::uint64_t most_build_rows = (std::uint64_t{1} << 29) - 1;
 // Which way takes the least time was measured on an H200 with 2^20 to 2^26 rows a side.
 
 // Whether both sides in parts take less time than a table, if keys differ.
-template <class Key>
 bool parts_first(std::uint64_t build, std::uint64_t probe, const equality& how) {
   constexpr std::uint64_t least = std::uint64_t{1} << 22;
-  return how.order == join_order::any && !how.any_row() && build >= least && probe / build <= 4;
+  if (how.order != join_order::any || how.any_row() || probe > most_divided_rows) return false;
+  return build >= least && probe / build <= 4;
 }
 
 // Whether parts take less time than an index, if keys repeat.
@@ -351,7 +352,7 @@ std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column
         probe.size >= not_found<std::uint32_t>)
       return std::nullopt;
     try {
-      if (parts_first<Key>(build.size, probe.size, how))
+      if (parts_first(build.size, probe.size, how))
         return find_by_parts<Key>(on, build, probe, how, repeat_soon<Key>(on, build, how.seed));
       auto found = find_by_table<Key>(on, build, probe, how);
       if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
