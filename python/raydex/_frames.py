@@ -395,17 +395,19 @@ def is_series(probes: Any) -> bool:
     return is_of("pandas", probes, "Series") or is_of("polars", probes, "Series")
 
 
-def series_like(probes: Any, found: Any, none: npt.NDArray[np.bool_] | None = None) -> Any:
-    """An array with a cell for each probe as a Series with their index and name, if they are a Series. `none`: cells
-    that are missing there; integers of pandas become nullable ones then, for floating numbers lack some."""
+def series_like(probes: Any, found: Any, none: npt.NDArray[np.bool_] | None = None, name: object = ...) -> Any:
+    """An array with a cell for each probe as a Series with their index, if they are a Series, and with their name, or
+    another. `none`: cells that are missing there; integers of pandas become nullable ones then, for floating numbers
+    lack some."""
     if not isinstance(found, np.ndarray):
         return found
     if is_of("pandas", probes, "Series"):
         if none is not None and none.any() and found.dtype.kind in "iu":
             found = PANDAS.library.arrays.IntegerArray(found, none)
-        return PANDAS.library.Series(found, index=probes.index, name=probes.name)
+        return PANDAS.library.Series(found, index=probes.index, name=probes.name if name is ... else name)
     if is_of("polars", probes, "Series"):
-        column = POLARS.library.Series(probes.name, in_unit_of("Polars", ("ms", "us", "ns"), "upper", found))
+        name = probes.name if name is ... else name
+        column = POLARS.library.Series(name, in_unit_of("Polars", ("ms", "us", "ns"), "upper", found))
         return column if none is None else column.set(POLARS.library.Series(none), None)
     return found
 

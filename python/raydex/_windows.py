@@ -13,6 +13,7 @@ from raydex._array_libraries import HOST, as_times
 from raydex._arrow import HostCells
 from raydex._columns import Column, column_of, refuse_strings
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._frames import is_series, series_like
 from raydex._joined import Call
 from raydex._joins import natives
 from raydex._keys import Key, format_of
@@ -92,10 +93,12 @@ def join_window(
     Returns
     -------
     array, or dict of arrays by name
-        One result a probe row. `count`, `argmin` and `argmax` are int64; `sum` as of `Aggregate.sum`, `mean`
-        float64, others in the dtype of the values, as `Aggregate.min` gives them. Of no row a count and a sum are
-        0, a row -1, and a mean, or a floating value, NaN, a time NaT; of integers `min`, `first` and `last` are
-        the largest number of their type, `max` the smallest: `count` tells.
+        One result a probe row; a Series with its labels where `probe` is one, named as that of `values`. `count`,
+        `argmin` and `argmax` are int64; `sum` as of `Aggregate.sum`, `mean` float64, others in the dtype of the values,
+        as `Aggregate.min` gives them. Of no row a count and a sum are 0, a row -1, and a mean, or a floating value,
+        NaN, a time NaT; of integers `min`, `first` and `last` are the largest number of their type, `max` the
+        smallest: `count` tells. In a Series all of these are missing cells but counts and sums; integers of pandas
+        become nullable ones for that.
 
     Raises
     ------
@@ -150,6 +153,11 @@ def join_window(
     size = pair.columns[1].size
     key = None if cells is None else cells.key
     results = {name: _ask(call, found, name, key, size) for name in names}
+    if call.library is HOST and is_series(probe):
+        none = _ask(call, found, "count", key, size) == 0
+        named = values if is_series(values) else probe
+        for name, result in results.items():
+            results[name] = series_like(probe, result, None if name in ("count", "sum") else none, named.name)
     return results[names[0]] if isinstance(aggregate, str) else results
 
 
@@ -245,7 +253,7 @@ def rolling(
     """For each row an aggregate of the rows of its key in the window up to its time: `join_window` of a table with
     itself, with `before=window`. As in pandas and Polars the default leaves out rows exactly `window` before, so that a
     window of 0 has none. Rows need not be sorted; later rows of the same time belong to the window, as in
-    `rolling_sum_by` of Polars; in pandas they do not. Columns are given, not a frame and names; answers are arrays.
+    `rolling_sum_by` of Polars; in pandas they do not. Columns are given, not a frame and names.
     """
     _check_columns(by)
     return join_window(

@@ -245,6 +245,12 @@ TYPED_TEST(equal_rows_test, of_a_key_that_many_build_rows_have) {
   const column all(same);
   EXPECT_FALSE(cuda::find_by_parts<TypeParam>(at, all, all, {.seed = 1}));
   EXPECT_FALSE(cuda::find_by_table<TypeParam>(at, all, all, {.seed = 1}));
+  // A part of a table has fewer slots; a table of one part takes them for one key.
+  const equality any_row{.seed = 1, .joining = core::joining::once_if_any};
+  EXPECT_FALSE(cuda::find_by_table<TypeParam>(at, all, all, any_row, 0));
+  const auto found = cuda::find_by_table<TypeParam>(at, all, all, any_row);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rows, all.size);
 }
 
 }  // namespace

@@ -310,11 +310,11 @@ NAMES = ("count", "sum", "min", "max", "first", "last", "argmin", "argmax")
 NOTHING = {"count": 0, "sum": 0, "max": -MOST - 1, "argmin": -1, "argmax": -1}
 
 
-def aggregates(rows, times, values):
+def aggregates(rows, times, values, of_series):
     """Of rows whose values are there."""
     rows = sorted(rows, key=lambda b: (times[b], b))
     if not rows:
-        return {name: NOTHING.get(name, MOST) for name in NAMES}
+        return {name: None if of_series and name not in ("count", "sum") else NOTHING.get(name, MOST) for name in NAMES}
     least, most = min(rows, key=lambda b: values[b]), max(rows, key=lambda b: values[b])
     return {
         "count": len(rows), "sum": sum(values[b] for b in rows), "min": values[least], "max": values[most],
@@ -333,12 +333,15 @@ def test_windows(asked, closed, has_no_end, data):
                                 min_size=asked.sizes[0], max_size=asked.sizes[0]))
     found = raydex.join_window(build.make(), probe.make(), pa.array(values, pa.int64()), before=before[0],
                                after=after[0], closed=closed, aggregate=NAMES, **asked.by)
+    of_series = not isinstance(found["count"], np.ndarray)
+    if of_series:
+        found = {name: [None if pd.isna(cell) else cell for cell in column] for name, column in found.items()}
     for p, at in enumerate(probe.values):
         rows = [] if at is None else [
             b for b, time in enumerate(build.values)
             if are_there(time, values[b]) and asked.are_equal(b, p)
             and within(at - before[1], time, at + after[1], closed)]
-        expected = aggregates(rows, build.values, values)
+        expected = aggregates(rows, build.values, values, of_series)
         assert {name: found[name][p] for name in NAMES} == expected
 
 
@@ -348,8 +351,8 @@ def test_rolling(asked, closed, data):
     assume(asked.are_counted(times))
     span, distance = data.draw(spans(asked.kind))
     key = data.draw(sides("texts", (asked.sizes[0],)))[0]
-    found = raydex.rolling(times.make(), window=span, aggregate="count", closed=closed, by=key.make()).tolist()
-    assert found == [
+    found = raydex.rolling(times.make(), window=span, aggregate="count", closed=closed, by=key.make())
+    assert list(found) == [
         0 if None in (at, key.values[p]) else sum(
             time is not None and key.values[b] == key.values[p] and within(at - distance, time, at, closed)
             for b, time in enumerate(times.values))

@@ -215,6 +215,30 @@ def test_nan_is_missing_in_a_series_of_pandas(random):
     assert raydex.aggregate(index, pd.Series([1.0, np.nan, 3.0])).mean([1], [3]).tolist() == [2]
 
 
+def test_answers_of_a_series_have_its_labels_and_missing_cells():
+    pd = pytest.importorskip("pandas")
+    names = ["min", "argmax", "mean", "sum", "count"]
+    probe = pd.Series([1, 100], index=[7, 9])
+    found = raydex.join_window(pd.Series([1, 5]), probe, pd.Series([3, 4], name="v"), before=0, aggregate=names)
+    assert all(one.index.equals(probe.index) and one.name == "v" for one in found.values())
+    assert {name: one.fillna(-5).tolist() for name, one in found.items()} == {
+        "min": [3, -5], "argmax": [0, -5], "mean": [3, -5], "sum": [3, 0], "count": [1, 0]
+    }  # fmt: skip
+    assert (found["min"].dtype, found["sum"].dtype) == ("Int64", "int64")
+    counts = raydex.rolling(probe, window=1, aggregate="count")
+    assert counts.name is None and counts.to_dict() == {7: 1, 9: 1}
+
+
+def test_answers_of_a_series_of_polars():
+    pl = pytest.importorskip("polars")
+    values = pl.Series("v", [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2)])
+    found = raydex.join_window(pl.Series([1, 5]), pl.Series([1, 100]), values, before=0, aggregate=["max", "argmin"])
+    assert found["max"].to_list() == [values[0], None] and found["max"].name == "v"
+    assert found["argmin"].to_list() == [0, None]
+    mean = raydex.join_window(pl.Series([1, 5]), pl.Series("t", [1, 100]), [3, 4], before=0, aggregate="mean")
+    assert mean.to_list() == [3, None] and mean.name == "t"
+
+
 def test_refusals():
     with pytest.raises(raydex.InvalidType, match=r"by: 'g' is a text; give columns, as frame\['g'\]"):
         raydex.rolling([1], [1], window=1, by="g")

@@ -40,11 +40,12 @@ constexpr std::uint64_t most_build_rows = (std::uint64_t{1} << 29) - 1;
 
 // Which way takes the least time was measured on an H200 with 2^20 to 2^26 rows a side.
 
-// Whether both sides in parts take less time than a table, if keys differ.
+// Whether both sides in parts take less time than a table, if keys differ, and blocks have room.
 bool parts_first(std::uint64_t build, std::uint64_t probe, const equality& how) {
   constexpr std::uint64_t least = std::uint64_t{1} << 22;
+  constexpr std::uint64_t most = std::uint64_t{1} << 28;
   if (how.order != join_order::any || how.any_row() || probe > most_divided_rows) return false;
-  return build >= least && probe / build <= 4;
+  return build >= least && build <= most && probe / build <= 4;
 }
 
 // Whether parts take less time than an index, if keys repeat.
