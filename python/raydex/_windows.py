@@ -117,18 +117,36 @@ def join_window(
     `numpy.ma.masked_invalid(values)` has it missing. Sums are as exact as those of `Aggregate`.
     """
     names = [aggregate] if isinstance(aggregate, str) else list(aggregate)
+    _check_columns(by)
+    build_by, probe_by = keys_of(by, build_by, probe_by)
+    columns = (build, probe, values, build_by, probe_by)
+    if not is_series(probe):
+        found = window_arrays(*columns, names, before, after, closed, device, stream)
+    else:
+        found = window_arrays(*columns, [*names, "count"], before, after, closed, device, stream)
+        none, named = found["count"] == 0, values if is_series(values) else probe
+        found = {
+            name: series_like(probe, found[name], None if name in ("count", "sum") else none, named.name)
+            for name in names
+        }
+    return found[names[0]] if isinstance(aggregate, str) else found
+
+
+def window_arrays(
+    build: Any, probe: Any, values: Any, build_by: Any, probe_by: Any, names: Sequence[AggregateName], before: Any,
+    after: Any, closed: Closed, device: DeviceLike = None, stream: StreamLike = None,
+) -> dict[str, Any]:  # fmt: skip
+    """What `join_window` answers, of any columns in arrays."""
     for name in names:
         if name not in list(_PARTS):
             raise InvalidArgument(f"aggregate: {name!r} is none of {', '.join(_PARTS)}")
     if closed not in list(_CLOSED):
         raise InvalidArgument(f"closed: {closed!r} is none of {', '.join(_CLOSED)}")
-    _check_columns(by)
-    build_by, probe_by = keys_of(by, build_by, probe_by)
     times, probe_times = look("build", build), look("probe", probe)
     same_device(times, probe_times)
     call = Call(times.library, device, stream)
     cells = None if values is None else _values(values, times, names, call.stream)
-    if cells is None and names != ["count"] * len(names):
+    if cells is None and not set(names) <= {"count"}:
         raise InvalidArgument("values: none are given; without them there is only count")
     pair = in_one_order([times, probe_times], call.stream)
     own = probe is build and probe_by is build_by
@@ -152,13 +170,7 @@ def join_window(
         found = call.device.run(side.match_ranges, *call.context, *natives(ends), natives(probe_key))
     size = pair.columns[1].size
     key = None if cells is None else cells.key
-    results = {name: _ask(call, found, name, key, size) for name in names}
-    if call.library is HOST and is_series(probe):
-        none = _ask(call, found, "count", key, size) == 0
-        named = values if is_series(values) else probe
-        for name, result in results.items():
-            results[name] = series_like(probe, result, None if name in ("count", "sum") else none, named.name)
-    return results[names[0]] if isinstance(aggregate, str) else results
+    return {name: _ask(call, found, name, key, size) for name in names}
 
 
 def _check_columns(by: object) -> None:

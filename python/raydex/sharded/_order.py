@@ -24,7 +24,7 @@ from raydex._joins import _key_of_all, common_key
 from raydex._keys import Key
 from raydex._order_joins import join_intervals, join_range, join_where
 from raydex._ordered_columns import reach_of, span_of
-from raydex._windows import closed_at_counts, join_window
+from raydex._windows import closed_at_counts, window_arrays
 from raydex.sharded._arrays import Arrays, arrays_of
 from raydex.sharded._cells import empty_source
 from raydex.sharded._routing import Routes, route, sample
@@ -255,11 +255,12 @@ class Window:
 
     def match(self, left: _Columns, right: _Columns, left_by: _Columns, right_by: _Columns) -> dict[str, Any]:
         """Each aggregate of each left row."""
-        found: dict[str, Any] = join_window(
-            right[0], left[0], *right[1:], before=self.before, after=self.after, aggregate=self.aggregates,
-            closed=self.closed, **_by(left_by, right_by),
+        values = right[1] if len(right) > 1 else None
+        keys = _by(left_by, right_by)
+        return window_arrays(
+            right[0], left[0], values, keys.get("build_by"), keys.get("probe_by"), self.aggregates, self.before,
+            self.after, self.closed,
         )  # fmt: skip
-        return found
 
 
 Kind = Asof | Range | Intervals | Where | Window
