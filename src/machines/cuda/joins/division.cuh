@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divides a column among parts by the highest bits of the hashes of its keys: one or two passes of
-// a stable radix sort, the first of which hashes. A pass reads and writes each row once: Adinets
-// and Merrill, "Onesweep: A faster least significant digit radix sort for GPUs" (2022).
+// a stable radix sort. The first one hashes, and each reads and writes a row once: Adinets and
+// Merrill, "Onesweep: A faster least significant digit radix sort for GPUs" (2022).
 #pragma once
 
 #include <cstddef>
