@@ -423,4 +423,45 @@ divided_column<Key> divided(const context& on, const column& keys, std::uint64_t
   return sorted;
 }
 
+// A side of a join in parts, by the highest bits of the hashes of its keys: rows of a part lie side
+// by side, in their order.
+template <class Key>
+struct divided_side {
+  const Key* hashes;
+  const std::uint32_t* rows;
+  const std::uint32_t* begins;  // of the parts, and the end of the last one
+  std::uint64_t size;
+};
+
+// The part that a hash belongs to; `bits` is not 0.
+template <class Key>
+RAYDEX_HD constexpr std::uint32_t part_of(Key hash, unsigned bits) {
+  return static_cast<std::uint32_t>(hash >> (8 * sizeof(Key) - bits));
+}
+
+// Writes where the parts of both sides begin: first those of the build side, which may be all.
+template <class Key>
+struct put_part_begins {
+  divided_side<Key> sides[2];
+  unsigned bits;
+  std::uint32_t* begins;  // 2^bits + 1 of each
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t each = (std::uint64_t{1} << bits) + 1;
+    const divided_side<Key>& side = sides[i / each];
+    const std::uint64_t part = i % each;
+    std::uint64_t first = 0;
+    std::uint64_t last = side.size;
+    while (first < last) {
+      const std::uint64_t middle = first + (last - first) / 2;
+      if (part_of(core::load(side.hashes + middle), bits) < part) {
+        first = middle + 1;
+      } else {
+        last = middle;
+      }
+    }
+    begins[i] = static_cast<std::uint32_t>(first);
+  }
+};
+
 }  // namespace raydex::cuda

@@ -124,11 +124,11 @@ class part_join {
     const std::uint64_t ends = parts() + 1;
     buffer<std::uint32_t> begins(on_, 2 * ends);
     buffer<part_findings> findings(on_, 1);
+    executor::clear(on_, findings.data());
     const divided_side<Key> build = side(build_, begins.data());
     const divided_side<Key> probe = side(probe_, begins.data() + ends);
-    executor::for_each_alone(
-        on_, put_part_begins<Key>{{build, probe}, bits_, begins.data(), findings.data()},
-        begins.size());
+    executor::for_each_alone(on_, put_part_begins<Key>{{build, probe}, bits_, begins.data()},
+                             begins.size());
     if (found_.counts.size() == 0 && !look_up_parts_of<false>(build, probe, findings)) {
       make_room_for_groups();
       executor::clear(on_, findings.data());
@@ -256,8 +256,8 @@ class filled_table {
     const std::uint64_t parts = std::uint64_t{1} << part_bits_;
     buffer<std::uint32_t> begins(on, parts + 1);
     const divided_side<Key> side{rows.hashes.data(), rows.rows.data(), begins.data(), rows.size};
-    executor::for_each_alone(
-        on, put_part_begins<Key>{{side, {}}, part_bits_, begins.data(), nullptr}, parts + 1);
+    executor::for_each_alone(on, put_part_begins<Key>{{side, {}}, part_bits_, begins.data()},
+                             parts + 1);
     executor::for_each_in_blocks(on, fill_parts<Key, Slot>{side, view(), differ, suffice}, parts);
   }
 

@@ -12,7 +12,7 @@
 #include "raydex/core/joins/pairs.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/lookups/hashing.hpp"
-#include "src/machines/cuda/joins/part_lookup.cuh"
+#include "src/machines/cuda/joins/division.cuh"
 
 namespace raydex::cuda {
 

@@ -11,57 +11,15 @@
 #include "raydex/core/config.hpp"
 #include "raydex/core/group.hpp"
 #include "raydex/core/keys/column.hpp"
+#include "src/machines/cuda/joins/division.cuh"
 
 namespace raydex::cuda {
-
-// A side of a join in parts, by the highest bits of the hashes of its keys: rows of a part lie side
-// by side, in their order.
-template <class Key>
-struct divided_side {
-  const Key* hashes;
-  const std::uint32_t* rows;
-  const std::uint32_t* begins;  // of the parts, and the end of the last one
-  std::uint64_t size;
-};
-
-// The part that a hash belongs to; `bits` is not 0.
-template <class Key>
-RAYDEX_HD constexpr std::uint32_t part_of(Key hash, unsigned bits) {
-  return static_cast<std::uint32_t>(hash >> (8 * sizeof(Key) - bits));
-}
 
 // What lookups of parts say of a join.
 struct part_findings {
   std::uint32_t largest;       // of the build rows of parts that have more than there was room for
   std::uint32_t keys_repeat;   // whether two build rows have equal keys
   std::uint32_t probes_crowd;  // whether a part has more probes than a block looks up
-};
-
-// Writes where the parts of both sides begin: first those of the build side, which may be all.
-template <class Key>
-struct put_part_begins {
-  divided_side<Key> sides[2];
-  unsigned bits;
-  std::uint32_t* begins;    // 2^bits + 1 of each
-  part_findings* findings;  // cleared; null: there are none
-
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    if (i == 0 && findings != nullptr) *findings = {};
-    const std::uint64_t each = (std::uint64_t{1} << bits) + 1;
-    const divided_side<Key>& side = sides[i / each];
-    const std::uint64_t part = i % each;
-    std::uint64_t first = 0;
-    std::uint64_t last = side.size;
-    while (first < last) {
-      const std::uint64_t middle = first + (last - first) / 2;
-      if (part_of(core::load(side.hashes + middle), bits) < part) {
-        first = middle + 1;
-      } else {
-        last = middle;
-      }
-    }
-    begins[i] = static_cast<std::uint32_t>(first);
-  }
 };
 
 // The build rows of a part by their hashes: each hash is in it once, by the number of the first row
