@@ -123,7 +123,7 @@ def join_window(
     if not is_series(probe):
         found = window_arrays(*columns, names, before, after, closed, device, stream)
     else:
-        found = window_arrays(*columns, [*names, "count"], before, after, closed, device, stream)
+        found = window_arrays(*columns, list(dict.fromkeys([*names, "count"])), before, after, closed, device, stream)
         none, named = found["count"] == 0, values if is_series(values) else probe
         found = {
             name: series_like(probe, found[name], None if name in ("count", "sum") else none, named.name)
