@@ -333,8 +333,8 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& o
 /// of a build row 8 bytes, or 12 if keys have more than 32 bits, of a probe row 4 or 8; where build
 /// keys repeat 4 more of either; 8 of either where keys are packed or hashed. It holds 4 bytes a
 /// probe row, and where build keys repeat 8, and 4 a build row. Twice as much for 4 with 64-bit row
-/// ids. On `cuda` for one table, while it is filled, 33 bytes of a build row, or 57 if keys have
-/// more than 32 bits, of semi and anti joins 25 and 41; of at most 2^17 rows 64 and 128, or 32 and
+/// ids. On `cuda` for one table, while it is filled, 25 bytes of a build row, or 45 if keys have
+/// more than 32 bits, of semi and anti joins 17 and 29; of at most 2^17 rows 64 and 128, or 32 and
 /// 64; else 8 of a build row and 16 of a probe row, or 12 and 24; in no order it holds 4 more a
 /// probe row. *Source* on `cuda`: Sioulas and others, Hardware-conscious hash-joins on GPUs (ICDE
 /// 2019); Adinets and Merrill, Onesweep (2022).

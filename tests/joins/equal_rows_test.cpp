@@ -223,6 +223,24 @@ TYPED_TEST(equal_rows_test, of_keys_that_repeat_in_many_parts) {
   EXPECT_EQ(at.download(found->rows.counts), wanted);
 }
 
+// What the header of `match_tables` says of a table that is filled by parts.
+TYPED_TEST(equal_rows_test, memory_of_a_table) {
+  auto random = generator();
+  const session& at = this->at();
+  const auto builds = at.upload(this->different(std::size_t{1} << 16, random));
+  const column probes(std::span(builds.data(), 100));
+  const context plain = at;
+  for (const auto joining : {core::joining::matches, core::joining::once_if_any}) {
+    tracking_resource meter(plain.memory);
+    const equality how{.seed = 7, .joining = joining};
+    ASSERT_TRUE(
+        cuda::find_by_table<TypeParam>({meter, plain.stream}, column(builds), probes, how, 0));
+    const bool wide = sizeof(TypeParam) == 8;
+    const std::size_t of_row = how.any_row() ? (wide ? 29 : 17) : (wide ? 45 : 25);
+    EXPECT_LE(meter.peak(), of_row * builds.size() + (std::size_t{1} << 16));
+  }
+}
+
 // Of more than 2^14 probes of a part several blocks look up some each.
 TYPED_TEST(equal_rows_test, of_a_key_that_most_probes_ask_for) {
   auto random = generator();

@@ -227,13 +227,12 @@ class filled_table {
       : part_bits_(rows * sizeof(Slot) <= in_l2 / 2 ? 0 : part_bits(rows)),
         part_slots_(part_bits_ == 0 ? rows * slots_a_row(rows)
                                     : expected_room(rows, part_bits_) * 3 / 2),
-        slots_(on, (part_slots_ << part_bits_) + 1),
         mix_(core::hash_by<Key>(seed)) {
     if (part_bits_ == 0) {
-      fill_with_ones(on, slots_.data(), slots_.size());
+      slots_ = {on, slots()};
+      fill_with_ones(on, slots_.data(), slots());
       executor::for_each_alone(on, put_keys<Key, Slot>{{cells_of(build)}, view(), differ}, rows);
     } else {
-      fill_with_ones(on, slots_.data() + slots_.size() - 1, 1);
       fill_by_parts(on, build, seed, differ, suffice);
     }
   }
@@ -250,11 +249,16 @@ class filled_table {
     return rows <= small ? 8 : 2;
   }
 
+  // Those of all parts, and the one of the key whose hash is the empty mark.
+  std::uint64_t slots() const { return (part_slots_ << part_bits_) + 1; }
+
   void fill_by_parts(const context& on, const column& build, std::uint64_t seed,
                      std::uint64_t* differ, std::uint64_t* suffice) {
     const divided_column<Key> rows = divided<Key>(on, build, seed, part_bits_);
     const std::uint64_t parts = std::uint64_t{1} << part_bits_;
     buffer<std::uint32_t> begins(on, parts + 1);
+    slots_ = {on, slots()};  // not before, since the division takes twice what it leaves
+    fill_with_ones(on, slots_.data() + slots() - 1, 1);
     const divided_side<Key> side{rows.hashes.data(), rows.rows.data(), begins.data(), rows.size};
     executor::for_each_alone(on, put_part_begins<Key>{{side, {}}, part_bits_, begins.data()},
                              parts + 1);
