@@ -53,6 +53,33 @@ TEST_P(hash_table, no_key_is_reserved) {
   expect_answers_of(few, *build(structure(), few, {{"seed", "7"}}), {0, 5, marks_unused<key>});
 }
 
+// A build sorts wide hashes by their highest bits, and then what shares these.
+TEST_P(hash_table, hashes_that_share_their_highest_bits) {
+  using key = std::uint64_t;
+  const auto expect_answers = [&](std::vector<key> keys) {
+    for (key& own : keys)
+      own = core::key_of(core::hash_by<key>(tested_seed), own);
+    const auto cells = at().upload(keys);
+    const auto build_of = [&](const std::string& name, const option_map& options) {
+      return raydex::build(name, at().where(), at(), column(cells), {}, options);
+    };
+    const probes batch = points(column(cells));
+    EXPECT_EQ(test::ask(at(), *build_of(structure(), {{"seed", "7"}}), batch),
+              test::ask(at(), *build_of("sorted_array", {}), batch));
+  };
+  constexpr key pairs = 1 << 15;
+  std::vector<key> hashes;
+  for (key i = 0; i < 2 * pairs; ++i)
+    hashes.push_back((i % pairs) << 49 | (2 * pairs - i));
+  expect_answers(hashes);
+  hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + 3000);
+  expect_answers(hashes);
+  // More of them than are put in order.
+  for (key i = 0; i < 1000; ++i)
+    hashes.push_back(i % 2);
+  expect_answers(hashes);
+}
+
 // Slots beside an entry look as if they had its key, in buckets of all layouts.
 TEST_P(hash_table, keys_beside_slots_that_look_the_same) {
   const auto check = [&]<class Key, class RowId>(Key, RowId) {

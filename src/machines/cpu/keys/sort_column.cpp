@@ -13,6 +13,7 @@
 #include "src/machines/cpu/keys/radix_sort.hpp"
 #include "src/machines/cpu/parallel.hpp"
 #include "src/operations/lookups/built_index.hpp"
+#include "src/operations/lookups/hash_ties.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cpu {
@@ -138,7 +139,18 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
     entries = {std::move(by_row.values), std::move(by_row.keys)};
     scratch = {std::move(by_row_scratch.values), std::move(by_row_scratch.keys)};
   }
-  radix_sort(on, entries, scratch, order.bits);
+  const bit_range bits = telling_bits(order, 8 * sizeof(Key), size);
+  radix_sort(on, entries, scratch, bits);
+  if constexpr (sizeof(Key) == 8) {
+    if (bits.first != order.bits.first) {
+      const order_ties<RowId> mend{entries.keys.data(), entries.values.data(), size, bits.first};
+      for_each_part((size + block - 1) / block, [&](std::uint64_t b) {
+        for (std::uint64_t i = b * block; i < std::min(size, (b + 1) * block); ++i)
+          mend(i);
+      });
+      if (!ascend(entries.keys)) radix_sort(on, entries, scratch, order.bits);
+    }
+  }
   return {std::move(entries.keys), std::move(entries.values), facts.max};
 }
 

@@ -10,6 +10,7 @@
 #include "src/machines/cuda/executor.cuh"
 #include "src/machines/cuda/warp.cuh"
 #include "src/operations/lookups/built_index.hpp"
+#include "src/operations/lookups/hash_ties.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cuda {
@@ -206,11 +207,20 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
     }
   }
   // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
+  const bit_range bits = telling_bits(order, 8 * sizeof(Key), size);
   if (facts.descents != 0) {
     sort_pairs(on, rows, codes);
-    sort_pairs(on, codes, rows, order.bits);
+    sort_pairs(on, codes, rows, bits);
   } else if (order.seed.has_value() || !ascend(on, codes.current.data(), size)) {
-    sort_pairs(on, codes, rows, order.bits);
+    sort_pairs(on, codes, rows, bits);
+  }
+  if constexpr (sizeof(Key) == 8) {
+    if (bits.first != order.bits.first) {
+      Key* const hashes = codes.current.data();
+      executor::for_each(on, order_ties<RowId>{hashes, rows.current.data(), size, bits.first},
+                         size);
+      if (!ascend(on, hashes, size)) sort_pairs(on, codes, rows, order.bits);
+    }
   }
   return {std::move(codes.current), std::move(rows.current), facts.max};
 }
