@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What JAX calls within compiled functions, through XLA's interface of foreign functions, on the
-// CPU. No call holds the lock of the interpreter.
+// What JAX calls within compiled functions, through XLA's interface of foreign functions. On a GPU
+// work is queued on XLA's stream. No call holds the lock of the interpreter.
+#include <dlfcn.h>
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <functional>
 #include <map>
 #include <new>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "bindings.hpp"
@@ -71,10 +74,33 @@ std::int64_t number_of(const xla::call& call) {
   return *static_cast<const std::int64_t*>(found.value);
 }
 
-// Memory of the host; its pool keeps what calls give back.
-context on_host() {
-  static const session host(backend::cpu);
-  return host;
+// The device that XLA has made the current one, by the driver that it works with.
+int current_device() {
+  static const auto ask = [] {
+    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+    return reinterpret_cast<int (*)(int*)>(driver == nullptr ? nullptr
+                                                             : dlsym(driver, "cuCtxGetDevice"));
+  }();
+  int device = 0;
+  if (ask == nullptr || ask(&device) != 0) throw unavailable("CUDA: XLA made no device current");
+  return device;
+}
+
+// Memory of a device, or of the host, whose pool keeps what calls give back, and XLA's stream.
+context memory_of(backend where, const xla::call& call) {
+  if (where == backend::cpu) {
+    static const session host(backend::cpu);
+    return host;
+  }
+  static std::mutex mutex;
+  static std::map<int, session> opened;
+  xla::stream_request request{sizeof(xla::stream_request), nullptr, call.context, nullptr};
+  if (call.functions->get_stream(&request) != nullptr)
+    throw unavailable("XLA gives no stream of a GPU");
+  const int device = current_device();
+  const std::lock_guard lock(mutex);
+  const auto found = opened.try_emplace(device, where).first;
+  return {static_cast<context>(found->second).memory, static_cast<stream_t>(request.stream)};
 }
 
 // Calls `answer` for each pair of columns, an element of a batch: the dimensions of `first` but the
@@ -114,65 +140,75 @@ void for_each_pair(const xla::buffer& first, const xla::buffer& second, const An
   }
 }
 
-// a, v; right -> positions in int32 or int64
+// a, v; right -> positions of 64 bits, as pairs of words
+template <backend Where>
 void search_sorted_for_jax(const xla::call& call) {
   const auto side = number_of(call) != 0 ? search_side::right : search_side::left;
-  const xla::buffer& out = buffer_at(call.results, 0);
+  const context on = memory_of(Where, call);
+  auto* const out = static_cast<std::uint64_t*>(buffer_at(call.results, 0).data);
   for_each_pair(buffer_at(call.arguments, 0), buffer_at(call.arguments, 1),
                 [&](const column& sorted, const column& wanted, std::uint64_t first) {
-                  if (out.type == xla::type::int64) {
-                    auto* const to = static_cast<std::uint64_t*>(out.data) + first;
-                    search_sorted(backend::cpu, on_host(), sorted, wanted, side, {to, wanted.size});
-                    return;
-                  }
-                  buffer<std::uint64_t> found(on_host(), wanted.size);
-                  search_sorted(backend::cpu, on_host(), sorted, wanted, side, found);
-                  std::copy_n(found.data(), wanted.size,
-                              static_cast<std::int32_t*>(out.data) + first);
+                  search_sorted(Where, on, sorted, wanted, side, {out + first, wanted.size});
                 });
 }
 
-template <class Float>
-void leave_nan_out(const void* cells, std::span<bool> found) {
-  const auto* const values = static_cast<const Float*>(cells);
-  for (std::size_t i = 0; i < found.size(); ++i)
-    found[i] = found[i] && !std::isnan(values[i]);
-}
-
 // test_elements, elements -> whether each is there
+template <backend Where>
 void is_in_for_jax(const xla::call& call) {
-  const xla::buffer& out = buffer_at(call.results, 0);
-  for_each_pair(
-      buffer_at(call.arguments, 0), buffer_at(call.arguments, 1),
-      [&](const column& tests, const column& elements, std::uint64_t first) {
-        const std::span found(static_cast<bool*>(out.data) + first, elements.size);
-        const advice best = advise({.n = tests.size, .key = tests.format, .where = backend::cpu});
-        const auto index = build(best.structure, backend::cpu, on_host(), tests, {}, best.options);
-        index->contains(on_host(), points(elements), found);
-        if (elements.format.type == key_type::float32) leave_nan_out<float>(elements.data, found);
-        if (elements.format.type == key_type::float64) leave_nan_out<double>(elements.data, found);
-      });
+  const context on = memory_of(Where, call);
+  auto* const out = static_cast<bool*>(buffer_at(call.results, 0).data);
+  for_each_pair(buffer_at(call.arguments, 0), buffer_at(call.arguments, 1),
+                [&](const column& tests, const column& elements, std::uint64_t first) {
+                  const advice best =
+                      advise({.n = tests.size, .key = tests.format, .where = Where});
+                  const auto index = build(best.structure, Where, on, tests, {}, best.options);
+                  index->contains(on, points(elements), std::span(out + first, elements.size));
+                });
 }
 
 // Indexes by the numbers that compiled functions know them by. Whoever asks one holds the lock, so
 // that none goes meanwhile.
+struct named_index {
+  const index_handle* handle;
+  int device;  // -1: the host
+};
 struct named_indexes {
   std::shared_mutex mutex;
-  std::map<std::int64_t, const index_handle*> by_number;
+  std::map<std::int64_t, named_index> by_number;
 };
 named_indexes& names() {
   static named_indexes all;
   return all;
 }
 
-void name_index(std::int64_t number, const index_handle& named) {
+void name_index(std::int64_t number, const index_handle& named, int device) {
   const std::unique_lock lock(names().mutex);
-  names().by_number[number] = &named;
+  names().by_number[number] = {&named, device};
+}
+
+// XLA's streams that indexes were asked on. What changes an index, and waits for these, has the
+// index locked: whoever asks one may hold `names()` meanwhile.
+struct asked_streams {
+  std::mutex mutex;
+  std::map<std::int64_t, std::set<address>> by_number;
+};
+asked_streams& streams() {
+  static asked_streams all;
+  return all;
+}
+
+std::vector<address> streams_of_index(std::int64_t number) {
+  const std::lock_guard lock(streams().mutex);
+  const auto found = streams().by_number.find(number);
+  if (found == streams().by_number.end()) return {};
+  return {found->second.begin(), found->second.end()};
 }
 
 void forget_index(std::int64_t number) {
   const std::unique_lock lock(names().mutex);
   names().by_number.erase(number);
+  const std::lock_guard own(streams().mutex);
+  streams().by_number.erase(number);
 }
 
 template <class To, class From>
@@ -196,38 +232,53 @@ std::vector<To> widened(const column& of) {
   }
 }
 
-void first_rows(const index& of, const column& given, const xla::buffer& out) {
+template <backend Where>
+void first_rows(const index& of, const context& on, const column& given, const xla::buffer& out) {
   const bool narrow = out.type == xla::type::int32;
   const std::uint64_t most = narrow ? INT32_MAX : INT64_MAX;
   if (of.info().max_row_id > most)
     throw invalid_argument("index: it has rows beyond " + std::to_string(most));
   const row_id_span rows =
       row_ids_at(reinterpret_cast<address>(out.data), given.size, narrow ? 32 : 64);
-  const auto ask = [&](const column& wanted) { of.first(on_host(), points(wanted), rows); };
+  const auto ask = [&](const column& wanted) { of.first(on, points(wanted), rows); };
   const key_format key = of.info().key;
   if (given.format == key) return ask(given);
-  switch (key.type) {
-    case key_type::int64:
-      return ask(column(widened<std::int64_t>(given)));
-    case key_type::uint64:
-      return ask(column(widened<std::uint64_t>(given)));
-    case key_type::float64:
-      return ask(column(widened<double>(given)));
-    default:
-      throw invalid_argument("points: of " + to_string(given.format) + ", but the keys of " +
-                             to_string(key));
+  if (Where == backend::cpu) {
+    switch (key.type) {
+      case key_type::int64:
+        return ask(column(widened<std::int64_t>(given)));
+      case key_type::uint64:
+        return ask(column(widened<std::uint64_t>(given)));
+      case key_type::float64:
+        return ask(column(widened<double>(given)));
+      default:
+        break;
+    }
   }
+  throw invalid_argument(
+      "points: of " + to_string(given.format) + ", but the keys of " + to_string(key) +
+      (Where == backend::cpu ? "" : "; set jax_enable_x64, or build over those"));
 }
 
 // points; the number of an index -> rows in int32 or int64
+template <backend Where>
 void first_for_jax(const xla::call& call) {
   const xla::buffer& given = buffer_at(call.arguments, 0);
+  const std::int64_t number = number_of(call);
   const std::shared_lock lock(names().mutex);
-  const auto found = names().by_number.find(number_of(call));
+  const auto found = names().by_number.find(number);
   if (found == names().by_number.end())
     throw invalid_argument("index: it is closed; keep it until the results are there");
-  found->second->shared([&](const index& one) {
-    first_rows(one, cells_of(given, 0, product(sizes_of(given))), buffer_at(call.results, 0));
+  if (found->second.device != (Where == backend::cpu ? -1 : current_device()))
+    throw invalid_argument("index: it is elsewhere than the points; build it where they are");
+  const context on = memory_of(Where, call);
+  if (Where != backend::cpu) {
+    const std::lock_guard own(streams().mutex);
+    streams().by_number[number].insert(reinterpret_cast<address>(on.stream));
+  }
+  found->second.handle->shared([&](const index& one) {
+    first_rows<Where>(one, on, cells_of(given, 0, product(sizes_of(given))),
+                      buffer_at(call.results, 0));
   });
 }
 
@@ -261,23 +312,34 @@ xla::error* handler(xla::call* call) {
   }
 }
 
-nb::dict handlers() {
+// By name and XLA's platform.
+template <backend Where>
+nb::dict handlers_on() {
   const auto capsule = [](xla::error* (*of)(xla::call*)) {
     return nb::capsule(reinterpret_cast<const void*>(of));
   };
   nb::dict all;
-  all["raydex_searchsorted"] = capsule(handler<search_sorted_for_jax>);
-  all["raydex_isin"] = capsule(handler<is_in_for_jax>);
-  all["raydex_first"] = capsule(handler<first_for_jax>);
+  all["raydex_searchsorted"] = capsule(handler<search_sorted_for_jax<Where>>);
+  all["raydex_isin"] = capsule(handler<is_in_for_jax<Where>>);
+  all["raydex_first"] = capsule(handler<first_for_jax<Where>>);
+  return all;
+}
+
+nb::dict handlers() {
+  nb::dict all;
+  all["cpu"] = handlers_on<backend::cpu>();
+  all["CUDA"] = handlers_on<backend::cuda>();
   return all;
 }
 
 }  // namespace
 
 void bind_jax(nb::module_& to) {
-  to.def("jax_handlers", handlers, nb::sig("def jax_handlers() -> dict[str, object]"));
-  to.def("name_index", name_index, nb::arg("number"), nb::arg("index"), without_gil());
+  to.def("jax_handlers", handlers, nb::sig("def jax_handlers() -> dict[str, dict[str, object]]"));
+  to.def("name_index", name_index, nb::arg("number"), nb::arg("index"), nb::arg("device"),
+         without_gil());
   to.def("forget_index", forget_index, nb::arg("number"), without_gil());
+  to.def("streams_of_index", streams_of_index, nb::arg("number"), without_gil());
 }
 
 }  // namespace raydex::python

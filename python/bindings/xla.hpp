@@ -74,12 +74,22 @@ struct attributes {
 };
 inline constexpr int scalar_attribute = 3;
 
+struct stream_request {
+  std::size_t struct_size;
+  extension* extensions;
+  void* context;  // of the call
+  void* stream;   // the answer: a CUstream
+};
+
 struct functions {
   std::size_t struct_size;
   extension* extensions;
   xla::version version;
   const void* internal;
   error* (*create_error)(error_description* description);
+  void (*of_errors[2])();
+  void (*register_handler)();
+  error* (*get_stream)(stream_request* request);
 };
 
 struct call {

@@ -82,10 +82,14 @@ class Held:
             return None
 
         def wait() -> None:
-            for other in list(self._streams):
+            for other in self._asked_on():
                 _cuda.wait(stream, other, number)
 
         return wait
+
+    def _asked_on(self) -> list[int]:
+        """All streams that worked with it."""
+        return list(self._streams)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise InvalidType(

@@ -217,9 +217,12 @@ class Index(Held):
         })  # fmt: skip
 
     def _free(self) -> None:
-        _raydex.forget_index(self._number)
         super()._free()
+        _raydex.forget_index(self._number)
         self._strings = None
+
+    def _asked_on(self) -> list[int]:
+        return super()._asked_on() + _raydex.streams_of_index(self._number)
 
     # Probes
 

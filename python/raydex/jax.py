@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Searches and lookups within functions that JAX compiles, on the CPU.
+"""Searches and lookups within functions that JAX compiles, on the CPU and on GPUs.
 
     >>> import jax, jax.numpy as jnp, raydex, raydex.jax
     >>> index = raydex.build(jnp.array([50, 20, 40, 20, 30]))
@@ -8,8 +8,7 @@
     Array([2, 0], dtype=int32)
 
 They take and give arrays of JAX where these are, under `jit`, `vmap` and `grad`, through XLA's interface of foreign
-functions, so that nothing calls Python when what was compiled runs. Arrays on a GPU are refused: outside of compiled
-functions `raydex.searchsorted` and its siblings take those.
+functions, so that nothing calls Python when what was compiled runs. On a GPU they work on XLA's stream.
 
 Needs JAX 0.5 or later.
 """
@@ -32,8 +31,9 @@ __all__ = ["isin", "lookup", "searchsorted"]
 jax: Any = importlib.import_module("jax")
 jnp: Any = importlib.import_module("jax.numpy")
 
-for _name, _handler in _raydex.jax_handlers().items():
-    jax.ffi.register_ffi_target(_name, _handler, platform="cpu")
+for _platform, _handlers in _raydex.jax_handlers().items():
+    for _name, _handler in _handlers.items():
+        jax.ffi.register_ffi_target(_name, _handler, platform=_platform)
 
 # An index may be an argument of a compiled function: another one has it compiled anew.
 jax.tree_util.register_pytree_node(Index, lambda index: ((), index), lambda index, _: index)
@@ -55,12 +55,9 @@ def _call(name: str, shape: tuple[int, ...], dtype: Any, *arrays: Any, **attribu
 def _array(argument: str, x: Any) -> Any:
     """An array of JAX, which nothing is to be differentiated by."""
     if isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer):
-        platforms = {device.platform for device in x.devices()}
-        if platforms != {"cpu"}:
-            raise Unsupported(
-                f"{argument}: on {', '.join(platforms)}, and raydex.jax is of the CPU; give jax.device_put(x, "
-                "jax.devices('cpu')[0]), or call raydex.searchsorted and the like outside of compiled functions"
-            )
+        platforms = {device.platform for device in x.devices()} - {"cpu", "gpu", "cuda"}
+        if platforms:
+            raise Unsupported(f"{argument}: on {', '.join(platforms)}, and raydex.jax is of the CPU and of CUDA")
     return jax.lax.stop_gradient(jnp.asarray(x))
 
 
@@ -108,7 +105,7 @@ def searchsorted(a: Any, v: Any, side: Side = "left", sorter: Any = None) -> Any
     Raises
     ------
     InvalidArgument, InvalidType, Unsupported
-        For a side or a shape that is none, for complex numbers, and for arrays on a GPU.
+        For a side or a shape that is none, and for complex numbers.
 
     Cost
     ----
@@ -122,7 +119,12 @@ def searchsorted(a: Any, v: Any, side: Side = "left", sorter: Any = None) -> Any
         raise InvalidArgument(f"a: it has {rows.ndim} dimensions, {rows.shape}; it must have one")
     if sorter is not None:
         rows = rows[_array("sorter", sorter)]
-    return _call("raydex_searchsorted", values.shape, _rows(rows.size), rows, values, right=np.int64(side == "right"))
+    # Numbers of 64 bits as two words: without jax_enable_x64 JAX has no others.
+    words = _call(
+        "raydex_searchsorted", (*values.shape, 2), np.dtype("uint32"), rows, values, right=np.int64(side == "right")
+    )
+    dtype = _rows(rows.size)
+    return words[..., 0].astype(dtype) if dtype.itemsize == 4 else jax.lax.bitcast_convert_type(words, dtype)
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
@@ -147,7 +149,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     Raises
     ------
     InvalidType, Unsupported
-        For complex numbers, and for arrays on a GPU.
+        For complex numbers.
 
     Cost
     ----
@@ -156,6 +158,8 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     """
     values, tests = _alike(element=_array("element", element), test_elements=_array("test_elements", test_elements))
     found = _call("raydex_isin", values.shape, np.dtype("bool"), tests.reshape(-1), values)
+    if values.dtype.kind == "f":
+        found &= values == values  # which NaN is not
     return ~found if invert else found
 
 
@@ -165,9 +169,9 @@ def lookup(index: Index, points: Any, values: Any = None, fill_value: Any = 0) -
     Parameters
     ----------
     index
-        Of `raydex.build`, over numbers in host memory. A compiled function keeps those that it was compiled with, as
-        long as JAX keeps the function; `close` frees one at once, and what then runs raises. An edit is seen by the
-        next call, but not while one runs. It may be an argument of the function, too.
+        Of `raydex.build`, over numbers in the memory that the points are in. A compiled function keeps those that it
+        was compiled with, as long as JAX keeps the function; `close` frees one at once, and what then runs raises. An
+        edit is seen by the next call, but not while one runs. It may be an argument of the function, too.
     points
         Keys of the dtype of the index or a narrower one, of any shape.
     values
@@ -184,13 +188,12 @@ def lookup(index: Index, points: Any, values: Any = None, fill_value: Any = 0) -
     Raises
     ------
     InvalidArgument, InvalidType, Unsupported
-        For points that are no keys of the index, for fewer values than rows, for a closed index, and for arrays on a
-        GPU.
+        For points that are no keys of the index, for fewer values than rows, and for a closed index.
 
     Cost
     ----
     As of `raydex.Index.first`; with `values` a read a point. Points of 32 bits are widened by a copy, if keys
-    have 64.
+    have 64; on a GPU that takes `jax_enable_x64`.
     """
     rows = _first(index, _array("points", points))
     if values is None:
@@ -202,20 +205,22 @@ def lookup(index: Index, points: Any, values: Any = None, fill_value: Any = 0) -
 
 def _first(index: Index, points: Any) -> Any:
     index._check_open()
-    if index._device.number is not None:
-        raise Unsupported(f"index: it is on {index._device}, and raydex.jax is of the CPU")
     key = index._key
     if not key.is_number or key.dtype is None:
         raise InvalidType(f"index: its keys are {key}; arrays of JAX have numbers")
     own = _natural("points", points.dtype)
     if not converts(own, key.dtype) and not converts(np.dtype(points.dtype), key.dtype):
         raise InvalidType(f"points: of {points.dtype}, but the keys of the index are {key}")
-    points = points.astype(key.dtype if key.dtype.itemsize == 4 else own)
+    wide = key.dtype.itemsize == 8 and not jax.config.jax_enable_x64
+    points = points.astype(own if wide else key.dtype)
     dtype = _rows(index.info.max_row_id + 1)
     if not isinstance(points, jax.core.Tracer):  # which is no reason for JAX to keep the index
-        found = index.first(np.asarray(points).reshape(-1))
-        return jnp.asarray(found.reshape(points.shape), dtype)
+        found: Any = index.first(points.reshape(-1))
+        found = jnp.asarray(found, dtype) if index._device.number is None else jax.dlpack.from_dlpack(found)
+        return found.reshape(points.shape).astype(dtype)
     number = _Number(index._number)
     number.index = index
-    _raydex.name_index(index._number, index._native)
+    device = -1 if index._device.number is None else index._device.number
+    _raydex.name_index(index._number, index._native, device)
     return _call("raydex_first", points.shape, dtype, points, index=number)
+
