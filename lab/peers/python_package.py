@@ -3,11 +3,11 @@
 """Times whole calls of the Python package beside those that users would make instead.
 
     lab/peers/python_package.py searchsorted --device cpu    # NumPy, Polars, pandas
-    lab/peers/python_package.py searchsorted --device cuda   # PyTorch, CuPy
-    lab/peers/python_package.py isin                         # NumPy, Polars, pandas, on the CPU
+    lab/peers/python_package.py searchsorted --device cuda   # PyTorch, CuPy, JAX
+    lab/peers/python_package.py isin                         # NumPy, Polars, pandas; --device cuda: PyTorch, CuPy, JAX
     lab/peers/python_package.py join_asof                    # Polars, DuckDB, pandas, on the CPU, with `by` and without
-    lab/peers/python_package.py torch                        # PyTorch's searchsorted and isin, on the CPU
-    lab/peers/python_package.py jax                          # those of JAX, compiled, on the CPU
+    lab/peers/python_package.py torch                        # PyTorch's searchsorted and isin; --device cuda, too
+    lab/peers/python_package.py jax                          # those of JAX, compiled; --device cuda, too
     lab/peers/python_package.py bitset                       # NumPy
 
 What kernels take by themselves is in `searchsorted.py`, what whole processes take in `columns.py`.
@@ -15,8 +15,8 @@ What kernels take by themselves is in `searchsorted.py`, what whole processes ta
 `searchsorted`: `raydex.searchsorted(a, v)` and the same of the others, with as many values as elements, or `--values`
 of them; `a` is sorted, `v` is not (`--order ascending`: it is). `index` is `raydex.build(a).rank(v)` with the index at
 hand, which is what many calls with one `a` pay. Up to 2^16 values each call has values of its own: those of a call
-before, a processor has learned by heart. `isin`: `raydex.isin(v, a)`; `index` is `raydex.build(a).isin(v)`. Joins by
-equal keys are in `joins.py`.
+before, a processor has learned by heart. `isin`: `raydex.isin(v, a)`; `index` is `raydex.build(a).isin(v)`. JAX's are
+compiled; its `searchsorted` goes by `scan`, or by what `method` says. Joins by equal keys are in `joins.py`.
 
 `join_asof`: `raydex.join_asof(quotes, trades)` by times in nanoseconds of five days, both sides sorted by time or
 neither (`--order`), and by symbols as well: numbers, or strings of six letters. `--sizes` are quotes, trades and
@@ -123,7 +123,41 @@ def searchsorted_on_gpu(a, batches):
         "torch": ("torch", on_each(batches, lambda v: torch.searchsorted(a, v))),
         "torch int32": ("torch", on_each(batches, lambda v: torch.searchsorted(a, v, out_int32=True))),
         "cupy": ("cupy", on_each(list(map(cupy.from_dlpack, batches)), lambda v: cupy.searchsorted(of_cupy, v))),
+        **{
+            name: jax_call(a, batches, lambda a, v, how=how: jax_numpy().searchsorted(a, v, method=how))
+            for name, how in (("jax", "scan"), ("jax sort", "sort"))
+        },
     }
+
+
+def isin_on_gpu(a, batches):
+    import cupy
+    import torch
+
+    of_cupy = cupy.from_dlpack(a)
+    return {
+        "torch": ("torch", on_each(batches, lambda v: torch.isin(v, a))),
+        "cupy": ("cupy", on_each(list(map(cupy.from_dlpack, batches)), lambda v: cupy.isin(v, of_cupy))),
+        "jax": jax_call(a, batches, lambda a, v: jax_numpy().isin(v, a)),
+    }
+
+
+def jax_numpy():
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    return jax.numpy
+
+
+def jax_call(a, batches, call):
+    """The library and a compiled call with columns of PyTorch, which JAX takes as they lie."""
+    jax_numpy()
+    import jax
+
+    compiled, of_jax = jax.jit(call), jax.dlpack.from_dlpack(a)
+    batches = list(map(jax.dlpack.from_dlpack, batches))
+    return "jax", on_each(batches, lambda v: compiled(of_jax, v).block_until_ready())
 
 
 def host(x):
@@ -153,7 +187,8 @@ def measure_searchsorted(arguments):
             a, batches = put(a), list(map(put, batches))
             index = raydex.build(a)
             if arguments.call == "isin":
-                own, asked, others = (lambda v, a=a: raydex.isin(v, a)), index.isin, isin_on_cpu
+                own, asked = (lambda v, a=a: raydex.isin(v, a)), index.isin
+                others = isin_on_cpu if arguments.device == "cpu" else isin_on_gpu
             else:
                 own, asked = (lambda v, a=a: raydex.searchsorted(a, v)), index.rank
                 others = searchsorted_on_cpu if arguments.device == "cpu" else searchsorted_on_gpu
@@ -256,17 +291,18 @@ def measure_torch(arguments):
     import raydex.torch
 
     yield from measure_compiled(
-        arguments, torch.from_numpy, lambda call: torch.compile(call, fullgraph=True), raydex.torch, torch.searchsorted,
-        torch.isin, "torch",
+        arguments, lambda x: torch.as_tensor(x, device=arguments.device),
+        lambda call: torch.compile(call, fullgraph=True), raydex.torch, torch.searchsorted, torch.isin, "torch",
+        torch.cuda.synchronize if arguments.device == "cuda" else lambda: None,
     )
 
 
 def measure_jax(arguments):
+    jax_numpy()
     import jax
     import raydex.jax
 
-    jax.config.update("jax_platforms", "cpu")
-    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_platforms", arguments.device)
 
     def jitted(call):
         compiled = jax.jit(call)
@@ -274,17 +310,18 @@ def measure_jax(arguments):
 
     yield from measure_compiled(
         arguments, jax.numpy.asarray, jitted, raydex.jax, jax.numpy.searchsorted, jax.numpy.isin, "jax",
+        lambda: None,
     )
 
 
-def measure_compiled(arguments, put, compiled, door, searchsorted, isin, peer):
+def measure_compiled(arguments, put, compiled, door, searchsorted, isin, peer, wait):
     random = np.random.default_rng(7)
-    clock = Clock(arguments.repeats, lambda: None)
+    clock = Clock(arguments.repeats, wait)
     for dtype in arguments.dtypes.split(","):
         for size in sizes_from(arguments.sizes):
             columns = searched_columns(random, dtype, size)
-            index = raydex.build(columns[0])
             a, v = map(put, columns)
+            index = raydex.build(a if peer == "torch" else columns[0], device=arguments.device)
             calls = {
                 "searchsorted": {
                     "raydex": ("raydex", compiled(door.searchsorted), (a, v)),
@@ -299,8 +336,8 @@ def measure_compiled(arguments, put, compiled, door, searchsorted, isin, peer):
             for call, libraries in calls.items():
                 made = {name: (of, lambda f=f, x=x: f(*x)) for name, (of, f, x) in libraries.items()}
                 yield from compare(
-                    clock, made, lambda x, y: np.array_equal(np.asarray(x), np.asarray(y)), call=f"{peer} {call}",
-                    device="cpu", dtype=dtype, size=size, order="random",
+                    clock, made, lambda x, y: np.array_equal(host(x), host(y)), call=f"{peer} {call}",
+                    device=arguments.device, dtype=dtype, size=size, order="random",
                 )
 
 
@@ -346,7 +383,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     calls = ["searchsorted", "isin", "join_asof", "torch", "jax", "bitset"]
     parser.add_argument("call", choices=calls)
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of searchsorted")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of searchsorted, isin, torch, jax")
     parser.add_argument("--dtypes", default="int32,int64")
     parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28; see above")
     parser.add_argument("--values", help="of searchsorted and isin; as many as elements")
