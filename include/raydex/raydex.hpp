@@ -19,6 +19,7 @@
 #include "raydex/index.hpp"                    // IWYU pragma: export
 #include "raydex/interruptible.hpp"            // IWYU pragma: export
 #include "raydex/interval_coverage.hpp"        // IWYU pragma: export
+#include "raydex/is_in.hpp"                    // IWYU pragma: export
 #include "raydex/join.hpp"                     // IWYU pragma: export
 #include "raydex/memory.hpp"                   // IWYU pragma: export
 #include "raydex/nearest_join.hpp"             // IWYU pragma: export

@@ -135,6 +135,12 @@ void search_sorted_on(const std::string& backend_name, const session& from, addr
                 right ? search_side::right : search_side::left, span_at<std::uint64_t>(out, size));
 }
 
+void is_in_on(const std::string& backend_name, const session& from, address stream,
+              const column& tests, const column& elements, address out, std::uint64_t size) {
+  is_in(parse_backend(backend_name), context_of(from, stream), tests, elements,
+        span_at<bool>(out, size));
+}
+
 }  // namespace
 
 void bind_index(nb::module_& to) {
@@ -166,6 +172,8 @@ void bind_index(nb::module_& to) {
   to.def("set_bits", set_bits, arg("rows"), arg("count"), arg("words"), without_gil());
   to.def("search_sorted", search_sorted_on, arg("backend"), arg("session"), arg("stream"),
          arg("sorted"), arg("wanted"), arg("right"), arg("out"), arg("size"), without_gil());
+  to.def("is_in", is_in_on, arg("backend"), arg("session"), arg("stream"), arg("tests"),
+         arg("elements"), arg("out"), arg("size"), without_gil());
 }
 
 }  // namespace raydex::python

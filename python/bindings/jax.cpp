@@ -159,10 +159,7 @@ void is_in_for_jax(const xla::call& call) {
   auto* const out = static_cast<bool*>(buffer_at(call.results, 0).data);
   for_each_pair(buffer_at(call.arguments, 0), buffer_at(call.arguments, 1),
                 [&](const column& tests, const column& elements, std::uint64_t first) {
-                  const advice best =
-                      advise({.n = tests.size, .key = tests.format, .where = Where});
-                  const auto index = build(best.structure, Where, on, tests, {}, best.options);
-                  index->contains(on, points(elements), std::span(out + first, elements.size));
+                  is_in(Where, on, tests, elements, {out + first, elements.size});
                 });
 }
 

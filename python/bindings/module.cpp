@@ -81,12 +81,6 @@ nb::list options(const std::string& structure) {
   return all;
 }
 
-// The structure that answers points alone the fastest.
-nb::tuple advise_points(std::uint64_t n, const key_format& key, const std::string& backend_name) {
-  const advice best = advise({.n = n, .key = key, .where = parse_backend(backend_name)});
-  return nb::make_tuple(best.structure, best.options);
-}
-
 // What shows how far calls of a thread are.
 thread_local nb::handle shown;
 
@@ -127,9 +121,6 @@ void bind_errors(nb::module_& to) {
               "list[str]]]"));
   to.def("options", options, nb::arg("structure"),
          nb::sig("def options(structure: str) -> list[tuple[str, str, str, str, str, bool]]"));
-  to.def("advise_points", advise_points, nb::arg("n"), nb::arg("format"), nb::arg("backend"),
-         nb::sig("def advise_points(n: int, format: Format, backend: str) -> tuple[str, dict[str, "
-                 "str]]"));
 
   nb::class_<session>(to, "Session")
       .def(

@@ -14,7 +14,6 @@ from raydex._arrow import HostCells
 from raydex._columns import Column, column_of, dtype_of, natural_of
 from raydex._devices import Device, gpu
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._index import Index
 from raydex._keys import Key, converts, natural, plain_key
 from raydex._plain import OWN, PlainColumns, plain_columns
 from raydex._sources import Source, look, same_device
@@ -111,17 +110,14 @@ def _in_one_unit(
     return (times[0], times[1])
 
 
-def _index_over(library: ArrayLibrary, key: Key, native: Any, size: int, stream: int) -> Index:
-    """One that answers points alone the fastest, or, where building it takes longer than that, is built the fastest."""
-    if library.device is None:
-        target, structure, options = _HERE, "pivot_tree", dict[str, str]()
-    else:
-        structure, options = _raydex.advise_points(size, key.native, library.device_for(None, "auto").backend)
-        target = library.device_for(None, structure)
-    made = target.run(
-        _raydex.Index, structure, target.backend, target.session(), stream, native, None, options
+def _marked(library: ArrayLibrary, tests: Any, elements: Any, size: int, stream: int) -> Any:
+    """Whether elements are keys among tests."""
+    device = _HERE if library.device is None else library.device_for(None, "auto")
+    found = library.empty(size, "bool", stream)
+    device.run(
+        _raydex.is_in, device.backend, device.session(), stream, tests, elements, library.address(found), size
     )
-    return Index(made, target, key, None, stream)
+    return found
 
 
 @overload
@@ -370,7 +366,7 @@ def isin(
 
     Cost
     ----
-    An index over `test_elements`, a lookup an element; of a few cells, and of integers in a small span,
+    As of a semi join: a table of `test_elements`, a lookup an element; of a few cells, and of integers in a small span,
     NumPy's own way.
 
     Notes
@@ -387,7 +383,7 @@ def isin(
     if plain is not None:
         if plain[0] is HOST and _are_found_by_numpy(element, test_elements):
             return np.isin(element, test_elements, invert=invert)
-        return _found_by_index(plain, element, invert)
+        return _found_by_table(plain, element, invert)
     elements, tests = look("element", element), look("test_elements", test_elements)
     same_device(elements, tests)
     values, rows = _host_array(elements), _host_array(tests)
@@ -419,9 +415,9 @@ def _are_found_by_numpy(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> boo
 def _found(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if _are_found_by_numpy(values, rows):
         return np.isin(values, rows)
-    column = column_of(_source("test_elements", rows), 0, copies=True)
-    with _index_over(HOST, column.key, column.native, column.size, 0) as index:
-        found: npt.NDArray[np.bool_] = index.contains(np.require(values, requirements=["C", "A"]))
+    tests, elements = (column_of(_source(name, x), 0, copies=True)
+                       for name, x in (("test_elements", rows), ("element", values)))  # fmt: skip
+    found: npt.NDArray[np.bool_] = _marked(HOST, tests.native, elements.native, len(values), 0)
     if values.dtype.kind == "f" and np.isnan(rows).any():
         found &= ~np.isnan(values)
     return found
@@ -447,7 +443,7 @@ def _isin_on_device(element: Source, tests: Source, invert: bool, stream: Any) -
     rows, points = _promoted(tests, number, key), _promoted(element, number, key)
     library = element.library
     columns = [(one.native, one.size, number, None) for one in (rows, points)]
-    found = _found_by_index((library, key, columns[0], columns[1]), element.value, invert)
+    found = _found_by_table((library, key, columns[0], columns[1]), element.value, invert)
     if exact and own.kind == "i":  # a negative one is in nothing
         with library.on(number):
             found = found | (element.value < 0) if invert else found & (element.value >= 0)
@@ -461,11 +457,8 @@ def _not_negative(source: Source, stream: int) -> Source:
         return look(source.argument, cells[cells >= 0])
 
 
-def _found_by_index(columns: PlainColumns, element: Any, invert: bool) -> Any:
-    library, key, rows, (native, size, stream, _) = columns
-    with _index_over(library, key, *rows[:3]) as index:
-        found = library.empty(size, "bool", stream)
-        index._device.run(
-            index._native.contains, index._session, stream, native, library.address(found), size
-        )
-    return library.membership(found, element if index._is_floating else None, invert, stream)
+def _found_by_table(columns: PlainColumns, element: Any, invert: bool) -> Any:
+    library, key, (tests, *_), (elements, size, stream, _) = columns
+    found = _marked(library, tests, elements, size, stream)
+    is_floating = key.dtype is not None and key.dtype.kind == "f"
+    return library.membership(found, element if is_floating else None, invert, stream)

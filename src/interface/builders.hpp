@@ -59,6 +59,9 @@ using index_join_builder = std::unique_ptr<join>(const context& on, const index&
 using once_joiner = std::unique_ptr<joined>(backend where, const context& on,
                                             const key_parts& build, const key_parts& probe,
                                             join_kind kind, const join_options& options);
+// False if an index had better be asked.
+using member_marker = bool(const context& on, const column& tests, const column& elements,
+                           bool* out);
 using range_join_builder = std::unique_ptr<range_join>(backend where, const context& on,
                                                        const column& values, const key_parts& by);
 using interval_join_builder = std::unique_ptr<interval_join>(backend where, const context& on,
@@ -116,6 +119,7 @@ struct operation_table {
   join_builder* build_join;
   index_join_builder* build_index_join;
   once_joiner* join_once;
+  member_marker* is_in;
   range_join_builder* build_range_join;
   interval_join_builder* build_interval_join;
   inequality_join_builder* build_inequality_join;

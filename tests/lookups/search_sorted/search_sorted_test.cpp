@@ -80,6 +80,13 @@ TYPED_TEST(search_in_sorted, many_keys) {
   for (const std::size_t size : {1U, 9U, 20000U})
     this->check(this->some(size, 0), this->some(many, 0));
   this->check(this->some(20000, 300), this->some(many, 310));
+  // Those that ascend are merged on a GPU, as far as they do.
+  auto wanted = this->some(many, 0);
+  std::sort(wanted.begin(), wanted.end(), key_less{});
+  this->check(this->some(many, 0), wanted);
+  this->check(this->some(many, 300), wanted);
+  std::copy_n(wanted.begin(), many / 3, wanted.begin() + many / 2);
+  this->check(this->some(many, 0), wanted);
 }
 
 TYPED_TEST(search_in_sorted, every_second_cell) {

@@ -150,6 +150,24 @@ class staged_entries<core::column_entries<Key, RowId>> {
   RowId* rows_;
 };
 
+// Those whose row ids are ranks, which are not read.
+template <class Key, class RowId>
+class staged_entries<core::ranked_entries<Key, RowId>> {
+ public:
+  static constexpr std::size_t bytes = sizeof(Key);  // an entry
+  __device__ staged_entries(std::byte* memory, unsigned /*capacity*/)
+      : keys_(reinterpret_cast<Key*>(memory)) {}
+  __device__ void stage_from(const core::ranked_entries<Key, RowId>& entries, std::uint64_t first,
+                             unsigned count, std::uint64_t size) {
+    stage(entries.keys, first, count, size, keys_);
+  }
+  __device__ Key key(unsigned i) const { return keys_[i]; }
+  __device__ void set_key(unsigned i, Key key) { keys_[i] = key; }
+
+ private:
+  Key* keys_;
+};
+
 template <class Key, class RowId>
 class staged_entries<core::row_entries<Key, RowId>> {
   static constexpr unsigned words = core::row_entries<Key, RowId>::words_per_entry;
