@@ -16,7 +16,8 @@ What kernels take by themselves is in `searchsorted.py`, what whole processes ta
 of them; `a` is sorted, `v` is not (`--order ascending`: it is). `index` is `raydex.build(a).rank(v)` with the index at
 hand, which is what many calls with one `a` pay. Up to 2^16 values each call has values of its own: those of a call
 before, a processor has learned by heart. `isin`: `raydex.isin(v, a)`; `index` is `raydex.build(a).isin(v)`. JAX's are
-compiled; its `searchsorted` goes by `scan`, or by what `method` says. Joins by equal keys are in `joins.py`.
+compiled; its `searchsorted` goes by `scan`, or by what `method` says, its `isin` by `sort`, since its own way compares
+all pairs. Joins by equal keys are in `joins.py`.
 
 `join_asof`: `raydex.join_asof(quotes, trades)` by times in nanoseconds of five days, both sides sorted by time or
 neither (`--order`), and by symbols as well: numbers, or strings of six letters. `--sizes` are quotes, trades and
@@ -138,7 +139,7 @@ def isin_on_gpu(a, batches):
     return {
         "torch": ("torch", on_each(batches, lambda v: torch.isin(v, a))),
         "cupy": ("cupy", on_each(list(map(cupy.from_dlpack, batches)), lambda v: cupy.isin(v, of_cupy))),
-        "jax": jax_call(a, batches, lambda a, v: jax_numpy().isin(v, a)),
+        "jax": jax_call(a, batches, lambda a, v: jax_numpy().isin(v, a, method="sort")),
     }
 
 
@@ -321,7 +322,7 @@ def measure_compiled(arguments, put, compiled, door, searchsorted, isin, peer, w
         for size in sizes_from(arguments.sizes):
             columns = searched_columns(random, dtype, size)
             a, v = map(put, columns)
-            index = raydex.build(a if peer == "torch" else columns[0], device=arguments.device)
+            index = raydex.build(columns[0] if arguments.device == "cpu" else a)
             calls = {
                 "searchsorted": {
                     "raydex": ("raydex", compiled(door.searchsorted), (a, v)),

@@ -406,15 +406,20 @@ def heads_of_peer(name):
 
 
 def cell_of_peer(spec, where):
-    """One cell of what a program of lab/peers printed: of the one row that matches."""
-    found = [row for row in rows_of_peer(spec["file"])
-             if all(same(plain(row[name]), plain(wanted)) for name, wanted in where.items())]
-    if len(found) != 1:
-        raise SystemExit(f"results: {len(found)} rows of {spec['file']} are {where}")
-    fields = {name: value(each) for name, each in found[0].items()}
-    if "lookups_per_s" in fields:
-        fields["g"] = fields["lookups_per_s"] / 1e9
-    return spec["cell"].format_map(fields)
+    """One cell of what a program of lab/peers printed: of the one row that matches, for each value of the axis to join."""
+    axis, values = next(iter(spec.get("join", {None: [None]}).items()))
+    texts = []
+    for each in values:
+        wanted = {**where, **({axis: each} if each is not None else {})}
+        found = [row for row in rows_of_peer(spec["file"])
+                 if all(same(plain(row[name]), plain(cell)) for name, cell in wanted.items())]
+        if len(found) != 1:
+            raise SystemExit(f"results: {len(found)} rows of {spec['file']} are {wanted}")
+        fields = {name: value(cell) for name, cell in found[0].items()}
+        if "lookups_per_s" in fields:
+            fields["g"] = fields["lookups_per_s"] / 1e9
+        texts.append(spec["cell"].format_map(fields))
+    return " / ".join(texts)
 
 
 def table(spec, rows):

@@ -628,7 +628,7 @@ def test_compiled_lookups_of_jax(on_a_gpu_of_jax):
     points = jnp.array([6, 7], "int32")
     for _ in range(20):
         assert look(points).tolist() == [1, -1]
-        index.insert(jnp.array([7], "int32"), jnp.array([2], "int32"))
+        index.insert(jnp.array([7], "int32"), jnp.array([2], "uint32"))
         found = look(points)
         index.erase(jnp.array([7], "int32"))
         assert found.tolist() == [1, 2]
