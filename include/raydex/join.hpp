@@ -122,6 +122,12 @@ struct gather_maps {
                     std::ranges::size(probes)) {}
 };
 
+/// Writes `number` in place of each `not_found` among row numbers, for a library with another
+/// number for no row. Cost: a pass over them. Takes no memory. Throws `invalid_argument` where
+/// their type does not hold the number, `unavailable`, `cuda_error`.
+RAYDEX_EXPORT void replace_not_found(backend where, const context& on, const row_id_span& rows,
+                                     std::uint64_t number);
+
 /// A batch of probe rows that has been looked up: how many rows the join has, and the rows.
 ///
 /// Rows are in the order of the probe rows, unless you ask for `join_order::any`; those of one

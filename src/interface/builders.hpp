@@ -106,6 +106,8 @@ using row_id_widener = void(const context& on, const std::uint32_t* narrow, std:
                             const std::uint64_t* count, std::uint64_t* wide);
 // Writes which of them are rows.
 using found_marker = void(const context& on, const row_id_span& rows, bool* out);
+// Writes a number in place of those that are none.
+using not_found_replacer = void(const context& on, const row_id_span& rows, std::uint64_t number);
 
 // An index of 64-bit row ids, made of structures that `make` builds over slices of so many keys.
 using wide_builder = std::unique_ptr<index>(const index_info& info, bool updates, const context& on,
@@ -136,6 +138,7 @@ struct operation_table {
   ascending_keys_builder* hold_ascending;
   row_id_widener* widen_row_ids;
   found_marker* mark_found;
+  not_found_replacer* replace_not_found;
   wide_builder* build_wide;
 };
 

@@ -226,6 +226,18 @@ void joined::rows(const context& on, const gather_maps& out) const try {
   rethrow_as_error();
 }
 
+void replace_not_found(backend where, const context& on, const row_id_span& rows,
+                       std::uint64_t number) try {
+  check_available(where);
+  check_space(on, where);
+  check_array("rows", rows.data, rows.size, row_id_bytes(rows.type));
+  if (rows.type == row_id_type::uint32 && number > not_found<std::uint32_t>)
+    throw invalid_argument(fmt::format("number: {} has more bits than the rows, uint32", number));
+  if (rows.size != 0) operation_on(where, &operation_table::replace_not_found)(on, rows, number);
+} catch (...) {
+  rethrow_as_error();
+}
+
 std::unique_ptr<joined> join::checked_match(const context& on, const request& wanted) const {
   check_space(on, info_.where);
   if (wanted.parts != nullptr || (wanted.batch && wanted.batch->is_points)) {

@@ -209,6 +209,15 @@ TEST_F(join_arguments, maps_are_made_of_what_holds_numbers) {
   EXPECT_EQ(narrow, (rows32{0, 1, 2}));
 }
 
+TEST_F(join_arguments, another_number_for_no_row_is_one_of_the_type) {
+  rows32 narrow(3);
+  expect_error<invalid_argument>(
+      [&] { replace_not_found(backend::cpu, at_, narrow, std::uint64_t{1} << 32); },
+      {"number: 4294967296 has more bits than the rows, uint32"});
+  EXPECT_THROW(replace_not_found(backend::cpu, at_, {row_id_type::uint64, nullptr, 3}, 0),
+               invalid_argument);
+}
+
 // Says that it is on a device.
 class memory_elsewhere final : public memory_resource {
  public:

@@ -106,6 +106,19 @@ class table_join : public backend_test {
   }
 };
 
+TEST_F(table_join, another_number_stands_for_no_row) {
+  const auto replaced = [&]<class RowId>(std::vector<RowId> rows, RowId number) {
+    buffer<RowId> there = at().upload(rows);
+    replace_not_found(tested_backend(), at(), there, number);
+    std::replace(rows.begin(), rows.end(), not_found<RowId>, number);
+    EXPECT_EQ(at().download(there), rows);
+  };
+  replaced(std::vector<std::uint32_t>{7, not_found<std::uint32_t>, 0}, 0x8000'0000U);
+  replaced(std::vector<std::uint64_t>{not_found<std::uint32_t>, not_found<std::uint64_t>},
+           std::uint64_t{5});
+  replaced(std::vector<std::uint32_t>{}, 5U);
+}
+
 // From 2^14 build rows on the cpu backend divides them.
 TEST_F(table_join, of_tables_of_many_sizes) {
   auto random = generator();

@@ -308,4 +308,17 @@ void mark_found(const context& on, const row_id_span& rows, bool* out) {
   }
 }
 
+template <executor Executor>
+void replace_not_found(const context& on, const row_id_span& rows, std::uint64_t number) {
+  const auto replace = [&]<class RowId>(RowId* in) {
+    Executor::for_each(on, core::replace_not_found<RowId>{in, static_cast<RowId>(number)},
+                       rows.size);
+  };
+  if (rows.type == row_id_type::uint32) {
+    replace(static_cast<std::uint32_t*>(rows.data));
+  } else {
+    replace(static_cast<std::uint64_t*>(rows.data));
+  }
+}
+
 }  // namespace raydex

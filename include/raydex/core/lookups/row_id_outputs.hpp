@@ -110,4 +110,15 @@ struct put_found {
   }
 };
 
+/// Writes another number where there is no row.
+template <class RowId>
+struct replace_not_found {
+  RowId* rows;   ///< the largest number of the type where there is none
+  RowId number;  ///< what stands there then
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    if (rows[i] == std::numeric_limits<RowId>::max()) rows[i] = number;
+  }
+};
+
 }  // namespace raydex::core
