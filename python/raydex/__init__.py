@@ -44,7 +44,7 @@ from raydex._errors import (
     Unavailable,
     Unsupported,
 )
-from raydex._exports import masked, take, to_arrow
+from raydex._exports import masked, take, to_arrow, to_pylibcudf
 from raydex._index import Index, IndexInfo, not_found
 from raydex._joined import Joined, JoinRows
 from raydex._joins import join
@@ -152,4 +152,5 @@ __all__ = [
     "structures",
     "take",
     "to_arrow",
+    "to_pylibcudf",
 ]

@@ -196,6 +196,16 @@ class TorchLibrary(ArrayLibrary):
         return self.module.as_tensor(x if x.flags.writeable else x.copy(), device=self.torch_device)
 
 
+class _Memory:
+    """Some of a GPU's memory as CuPy takes it over."""
+
+    def __init__(self, address: int, size: int, dtype: str, owner: Any) -> None:
+        self.owner = owner
+        self.__cuda_array_interface__ = {
+            "data": (address, True), "shape": (size,), "strides": None, "typestr": dtype, "version": 3, "stream": None,
+        }  # fmt: skip
+
+
 class CupyLibrary(ArrayLibrary):
     name = "cupy"
 
@@ -232,6 +242,10 @@ class CupyLibrary(ArrayLibrary):
 
     def address(self, array: Any) -> int:
         return int(array.data.ptr)
+
+    def over(self, address: int, size: int, dtype: str, owner: Any) -> Any:
+        """An array over memory that `owner` has, without a copy."""
+        return self._cupy.asarray(_Memory(address, size, dtype, owner))
 
     @functools.cached_property
     def _check(self) -> _raydex.DeviceCheck:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from raydex._array_libraries import cupy_library
+from raydex._array_libraries import CupyLibrary, cupy_library
 from raydex._arrow import DeviceCells
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import Key
@@ -15,16 +15,6 @@ from raydex._times import Time
 
 _MOST = 2**63 - 2  # and one more, for what is beside a key
 _BESIDE = {"below": -1, "above": 1}
-
-
-class _Memory:
-    """Some of a GPU's memory as CuPy takes it over."""
-
-    def __init__(self, address: int, size: int, dtype: str, owner: Any) -> None:
-        self.owner = owner
-        self.__cuda_array_interface__ = {
-            "data": (address, True), "shape": (size,), "strides": None, "typestr": dtype, "version": 3, "stream": None,
-        }  # fmt: skip
 
 
 def in_unit(
@@ -37,10 +27,11 @@ def in_unit(
     if cupy is None or rest != 0 or own.is_calendar != want.is_calendar or key.dtype is None:
         need = "import cupy, which converts them" if rest == 0 else "convert the keys to the finer unit"
         raise InvalidType(f"{argument}: they are {own}, beside {want}, on a GPU; {need}, or copy them to the host")
-    with cupy_library(device).on(stream):
-        counts = cupy.asarray(_Memory(cells.address, cells.size, f"<i{cells.dtype.itemsize}", cells.kept))
+    library = cupy_library(device)
+    with library.on(stream):
+        counts = library.over(cells.address, cells.size, f"<i{cells.dtype.itemsize}", cells.kept)
         counts = counts.astype("int64")
-        made, is_beyond = scaled(counts, times, _there(cupy, cells), role)
+        made, is_beyond = scaled(counts, times, _there(cupy, library, cells), role)
     if is_beyond:
         raise InvalidArgument(
             f"{argument}: some of them are beyond what {want} holds, and on a GPU all are converted to it; copy the "
@@ -50,12 +41,12 @@ def in_unit(
     return DeviceCells(made, made.data.ptr, cells.size, 8, key.dtype, kept, None, 0, *bits, key.unit)
 
 
-def _there(cupy: Any, cells: DeviceCells) -> Any:
+def _there(cupy: Any, library: CupyLibrary, cells: DeviceCells) -> Any:
     """Which cells are there; None for all."""
     if cells.validity == 0 or cells.size == 0:
         return None
     first, end = cells.first_bit, cells.first_bit + cells.size
-    bits = cupy.asarray(_Memory(cells.validity, (end + 7) // 8, "|u1", cells.kept))
+    bits = library.over(cells.validity, (end + 7) // 8, "|u1", cells.kept)
     return cupy.unpackbits(bits, bitorder="little")[first:end].astype(bool)
 
 

@@ -5,17 +5,19 @@ asked for."""
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from raydex import _cuda
 from raydex._array_libraries import is_of
 from raydex._arrow import HostCells, is_arrow
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._frames import PANDAS, POLARS, Frames, in_unit_of, is_labelled, taken_from
-from raydex._sources import look, not_a_text, on_gpu
+from raydex._frames import CUDF, PANDAS, POLARS, Frames, in_unit_of, is_labelled, taken_from
+from raydex._sources import look, not_a_text
 
 
 def _pyarrow() -> Any:
@@ -72,23 +74,54 @@ def rows_to_arrow(name: str, rows: Any) -> Any:
     return _pyarrow().array(array, mask=none)
 
 
+class _Unsigned:
+    """Rows of a GPU as unsigned integers of the same memory, so that -1 is beyond every table."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+        self.__cuda_array_interface__ = dict(rows.__cuda_array_interface__)
+        self.__cuda_array_interface__["typestr"] = self.__cuda_array_interface__["typestr"].replace("i", "u")
+
+
+def to_pylibcudf(rows: Any) -> Any:
+    """Rows as a gather map of libcudf, a `pylibcudf.Column` of the same memory.
+
+    `rows`: of any call that gives rows, on a GPU, int64 or int32. The map is unsigned, so that
+    `pylibcudf.copying.gather` with `OutOfBoundsPolicy.NULLIFY` gives null for -1, which a signed map would take for the
+    last row. Work on libcudf's default stream finds them written. Needs pylibcudf."""
+    return rows_to_gather_map("rows", rows)
+
+
+def rows_to_gather_map(name: str, rows: Any) -> Any:
+    source = look(name, rows)
+    if source.library.device is None:
+        raise InvalidArgument(f"{name}: in host memory, and pylibcudf's columns are on a GPU; join columns of a GPU")
+    interface = rows.__cuda_array_interface__
+    if interface["typestr"] not in ("<i4", "<i8"):
+        raise InvalidType(f"{name}: they are {interface['typestr']}, and rows are int64 or int32")
+    stream = interface.get("stream")
+    _cuda.wait(0, 0 if stream in (None, 1) else stream, source.library.device)
+    return importlib.import_module("pylibcudf").Column.from_cuda_array_interface(_Unsigned(rows))
+
+
 def take(values: Any, rows: Any) -> Any:
     """The cells of a column, or the rows of a table, at rows that a call gave; missing where there is none.
 
     Parameters
     ----------
     values
-        A data frame or Series of pandas or Polars; a table or column of pyarrow; an array of NumPy, whose first
+        A data frame or Series of pandas, Polars or cuDF; a table or column of pyarrow; an array of NumPy, whose first
         dimension are rows; or what else has Arrow's interface of streams or arrays, as relations of DuckDB.
     rows
-        Of any call that gives rows, such as `Index.first` or `join_asof`, in host memory: -1, masked or null
-        where there is none.
+        Of any call that gives rows, such as `Index.first` or `join_asof`, in host memory, or for cuDF on the GPU: -1,
+        masked or null where there is none.
 
     Returns
     -------
     The same kind of frame, Series, table or column
         With missing cells. Those of pandas keep the labels of their rows, as pandas' `take` does; for rows that are
-        none labels are missing, too, and integers and booleans become pandas' nullable ones, not floats. Of an array
+        none labels are missing, too, and integers and booleans become pandas' nullable ones, not floats. Those of cuDF
+        are called 0 and on. Of an array
         a masked array of its dtype; of others what pyarrow has of a column or table, with nulls. A copy.
 
     Raises
@@ -108,11 +141,21 @@ def take_anew(values: Any, rows: Any) -> Any:
     return _taken(values, rows, False)
 
 
+def _take_of_cudf(values: Any, rows: Any) -> Any:
+    """Rows of a GPU stay there."""
+    array = sys.modules.get("cupy", np).asarray(rows)
+    if len(array) and not (-1 <= int(array.min()) and int(array.max()) < len(values)):
+        raise InvalidArgument(f"rows: {array.min()} to {array.max()}, but there are {len(values)}, and -1 is none")
+    return CUDF.take(values, array) if values.ndim == 2 else CUDF.cells_at(values, array)
+
+
 def _taken(values: Any, rows: Any, keeps_labels: bool) -> Any:
+    if is_of("cudf", values, "DataFrame") or is_of("cudf", values, "Series"):
+        return _take_of_cudf(values, rows)
     array, none = _rows_of("rows", rows, "columns whose cells are taken")
     if array.ndim != 1 and not isinstance(values, np.ndarray):
         raise InvalidArgument(f"rows: an array of {array.ndim} dimensions; of a frame or column one has rows to take")
-    values = on_gpu(not_a_text("values", values))
+    values = not_a_text("values", values)
     if is_of("torch", values, "Tensor") and values.is_cpu:
         values = values.detach().numpy()
     if isinstance(values, np.ndarray):

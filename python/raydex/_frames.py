@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data frames of pandas and Polars and tables of pyarrow, and what is done with each. None of the libraries is
+"""Data frames of pandas, Polars and cuDF and tables of pyarrow, and what is done with each. None of the libraries is
 imported unless its frames come."""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ class Frames:
     """Of pandas. Frames that are returned have an index of their own, from 0 on."""
 
     module = name = "pandas"
+    missing_equal = True
+    """Whether a missing key equals another one in the library's own merges."""
 
     @property
     def library(self) -> Any:
@@ -40,6 +43,10 @@ class Frames:
 
     def rename(self, frame: Any, names: Mapping[Any, Any]) -> Any:
         return frame.rename(columns=names)
+
+    def positions(self, frame: Any) -> Rows:
+        """The numbers of all its rows, in an array as those of joins are in."""
+        return np.arange(len(frame))
 
     def take(self, frame: Any, rows: Rows) -> Any:
         """The rows of a frame, with missing cells for -1."""
@@ -200,6 +207,7 @@ def _divided(codes: npt.NDArray[Any], columns: Sequence[Any]) -> list[Rows]:
 
 class PolarsFrames(Frames):
     module, name = "polars", "Polars"
+    missing_equal = False
 
     def select(self, frame: Any, names: Sequence[Any]) -> Any:
         return frame.select(list(names))
@@ -297,6 +305,7 @@ class ArrowTables(Frames):
     """Of pyarrow."""
 
     module = name = "pyarrow"
+    missing_equal = False
 
     @functools.cached_property
     def _compute(self) -> Any:
@@ -361,13 +370,72 @@ class ArrowTables(Frames):
         return first
 
 
-PANDAS, POLARS, ARROW = Frames(), PolarsFrames(), ArrowTables()
-_CLASSES = ((PANDAS, "DataFrame"), (POLARS, "DataFrame"), (ARROW, "Table"))
+class CudfFrames(Frames):
+    """Of cuDF, in the memory of a GPU. Rows are arrays of CuPy there, which cuDF imports."""
+
+    module, name = "cudf", "cuDF"
+
+    def positions(self, frame: Any) -> Rows:
+        found: Rows = sys.modules.get("cupy", np).arange(len(frame))
+        return found
+
+    def take(self, frame: Any, rows: Rows) -> Any:
+        if len(frame.columns) == 0:
+            return frame
+        if _are_all(rows):
+            return frame.take(rows).reset_index(drop=True)
+        return self.from_columns({name: self.cells_at(frame[name], rows) for name in frame.columns})
+
+    def cells_at(self, column: Any, rows: Rows) -> Any:
+        if _are_all(rows):
+            return column.take(rows).reset_index(drop=True)
+        if len(column) == 0:
+            column = self.library.Series([None], dtype=column.dtype)
+        return column.take(rows.clip(0, None)).reset_index(drop=True).where(rows >= 0)
+
+    def with_words(self, frame: Any, name: str, codes: npt.NDArray[np.int8], words: Sequence[str]) -> Any:
+        each = self.library.Series(list(words)).astype(self.library.CategoricalDtype(list(words)))
+        return frame.assign(**{name: self.cells_at(each, codes.astype(np.int64))})
+
+    def merge_error(self, message: str) -> InvalidArgument:
+        return InvalidArgument(message)
+
+    def joined(self, column: Any, other: Any) -> Any:
+        return self.library.concat([column, other], ignore_index=True)
+
+    def ordered(self, column: Any) -> Any:
+        return column
+
+    def keys(self, column: Any, other: Any) -> tuple[Any, Any]:
+        return (self._compared(column), self._compared(other))
+
+    def _compared(self, column: Any) -> Any:
+        """Categories as what they are, and bool as numbers: Arrow has both in another layout."""
+        if isinstance(column.dtype, self.library.CategoricalDtype):
+            return column.astype(column.dtype.categories.dtype)
+        return column.astype("int8") if getattr(column.dtype, "kind", "O") == "b" else column
+
+    def beside(self, frames: Iterable[Any]) -> Any:
+        return self.library.concat([one for one in frames if len(one.columns)], axis=1)
+
+    def order(self, columns: Sequence[Any]) -> Rows:
+        frame = self.from_columns({str(at): column for at, column in enumerate(columns)})
+        found: Rows = frame.sort_values(list(frame.columns), kind="stable").index.values
+        return found
+
+
+def _are_all(rows: Rows) -> bool:
+    """Whether each is a row."""
+    return len(rows) == 0 or bool(rows.min() >= 0)
+
+
+PANDAS, POLARS, ARROW, CUDF = Frames(), PolarsFrames(), ArrowTables(), CudfFrames()
+_CLASSES = ((PANDAS, "DataFrame"), (POLARS, "DataFrame"), (ARROW, "Table"), (CUDF, "DataFrame"))
 _ADVICE = {
     ("polars", "LazyFrame"): "; give x.collect()",
     ("duckdb", "DuckDBPyRelation"): "; give x.df(), x.pl() or x.to_arrow_table()",
     ("pyarrow", "RecordBatch"): "; give pyarrow.table(x)",
-    ("cudf", "DataFrame"): ": frames of GPUs are not merged; raydex.join takes their columns, and gives rows to take",
+    ("cudf", "DataFrame"): "; give x.to_pandas()",
     ("dask", "DataFrame"): "; raydex.dask has joins of these",
 }
 

@@ -13,7 +13,7 @@ from raydex import _raydex
 from raydex._array_libraries import ArrayLibrary
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._exports import pairs_to_arrow, pairs_to_frame, rows_on_host, take_anew
+from raydex._exports import pairs_to_arrow, pairs_to_frame, rows_on_host, rows_to_gather_map, take_anew
 from raydex._frames import PANDAS, POLARS
 from raydex._held import Held
 from raydex._html import columns, facts
@@ -87,6 +87,12 @@ class JoinRows(TwoArrays):
     def to_polars(self) -> Any:
         """A `polars.DataFrame` of the same columns, with null for -1."""
         return pairs_to_frame(POLARS, self.probe, self.build)
+
+    def to_pylibcudf(self) -> tuple[Any, ...]:
+        """Gather maps of libcudf, two `pylibcudf.Column` of the same memory, or that of probe rows alone for semi and
+        anti joins; see `raydex.to_pylibcudf`."""
+        sides = {"probe": self.probe} if self.build is None else {"probe": self.probe, "build": self.build}
+        return tuple(rows_to_gather_map(name, one) for name, one in sides.items())
 
 
 class Call:

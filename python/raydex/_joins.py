@@ -20,7 +20,7 @@ from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import Key, converts, plain_key
 from raydex._plain import OWN, plain_columns
-from raydex._sources import Source, look, on_gpu, ready, same_device
+from raydex._sources import Source, look, ready, same_device
 from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit
 from raydex.typing import DeviceLike, How, JoinOptions, KeyColumns, RowType, StreamLike, StructureName, Unpack
 
@@ -36,7 +36,7 @@ def key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
     if is_of("pandas", x, "DataFrame"):
         names = _distinct(argument, list(x.columns))
         return (names, [look(f"{argument}[{name!r}]", x.iloc[:, i]) for i, name in enumerate(x.columns)])
-    if is_of("polars", x, "DataFrame"):
+    if is_of("polars", x, "DataFrame") or is_of("cudf", x, "DataFrame"):
         x = {name: x[name] for name in x.columns}
     if isinstance(x, Mapping):
         names = _distinct(argument, list(x))
@@ -45,12 +45,15 @@ def key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
     if isinstance(x, (list, tuple)) and x and not any(map(_lists.is_value, x)):
         check_one_table(argument, x)
         return (None, [look(f"{argument}[{i}]", one) for i, one in enumerate(x)])
-    x = on_gpu(x)
-    is_column = any(is_of(*one) for one in (("pandas", x, "Series"), ("pandas", x, "Index"), ("polars", x, "Series")))
+    is_column = any(
+        is_of(module, x, name) for module in ("pandas", "polars", "cudf") for name in ("Series", "Index")
+    )
     if is_arrow(x) and not is_column:
         taken, device = take_arrow(argument, x)
         library = bare_library(device)
         if isinstance(taken, Table):
+            if not any(taken.names):  # of pylibcudf
+                return (None, [Source(f"{argument}[{i}]", x, library, one) for i, one in enumerate(taken.columns)])
             sources = [
                 Source(f"{argument}[{name!r}]", x, library, cells)
                 for name, cells in zip(taken.names, taken.columns)

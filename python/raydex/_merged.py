@@ -10,7 +10,7 @@ import numpy as np
 
 from raydex._build import build
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._frames import ARROW, PANDAS, POLARS, Frames, Rows, check_columns, frames_of, with_suffixes
+from raydex._frames import ARROW, CUDF, PANDAS, POLARS, Frames, Rows, check_columns, frames_of, with_suffixes
 from raydex._joined import JoinRows
 from raydex._joins import join
 from raydex._sources import Source, look
@@ -63,7 +63,7 @@ class Sides:
     """Two frames that are merged."""
 
     def __init__(self, left: Any, right: Any) -> None:
-        self.of: Frames = frames_of(PANDAS, POLARS, ARROW, left=left, right=right)
+        self.of: Frames = frames_of(PANDAS, POLARS, ARROW, CUDF, left=left, right=right)
         self.left, self.right = left, right
 
     def check(self, lefts: Sequence[Any], rights: Sequence[Any]) -> None:

@@ -12,7 +12,7 @@ from raydex._arguments import flag
 from raydex._asof_joins import join_asof
 from raydex._columns import key_of
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._frames import PANDAS, Frames
+from raydex._frames import CUDF, PANDAS, Frames
 from raydex._joined import JoinRows
 from raydex._joins import join
 from raydex._merged import Sides, check_kind, list_of, names_of
@@ -30,6 +30,8 @@ _VALIDATED = {
 
 
 def _check_indexes(of: Frames) -> None:
+    if of is CUDF:
+        raise InvalidArgument("left_index: keys are columns of frames of cuDF; give x.reset_index()")
     if of is not PANDAS:
         raise InvalidArgument(f"left_index: frames of {of.name} have no index; name columns")
 
@@ -72,7 +74,7 @@ def merge(
     Parameters
     ----------
     left, right
-        Two `pandas.DataFrame`, two `polars.DataFrame`, or two `pyarrow.Table`.
+        Two `pandas.DataFrame`, `polars.DataFrame`, `pyarrow.Table` or `cudf.DataFrame`.
     how
         `inner`: pairs of rows that match. `left`, `right`, `outer` or its other name `full`: also rows of `left`, of
         `right`, or of both without a match, beside missing cells. `semi` and `anti`: rows of `left` with a match,
@@ -89,13 +91,13 @@ def merge(
         Of names that both frames have, but for keys of one name, which are there once.
     indicator
         `True` adds a column `_merge`, or one of the name that is given, last: `left_only`, `right_only` or `both`, the
-        frames that have the row's key. Categories in pandas, an `Enum` in Polars, a dictionary in Arrow.
+        frames that have the row's key. Categories in pandas and cuDF, an `Enum` in Polars, a dictionary in Arrow.
     validate
         Refuses keys that are there more than once: in both frames with `one_to_one` or `1:1`, in `left` with
         `one_to_many` or `1:m`, in `right` with `many_to_one` or `m:1`. `many_to_many` or `m:m` refuses none.
     missing_equal
-        Whether a missing key equals another one. By default as in the frames' own library: in pandas it does, in
-        Polars and Arrow it matches nothing. In columns of floating numbers of pandas NaN is missing; else it is a
+        Whether a missing key equals another one. By default as in the frames' own library: in pandas and cuDF it does,
+        in Polars and Arrow it matches nothing. In columns of floating numbers of pandas NaN is missing; else it is a
         number that equals itself.
 
     Returns
@@ -104,7 +106,7 @@ def merge(
         Of the kind of `left`: its columns, then those of `right`. Rows are in the order of `left`, then of `right`; of
         a right join in that of `right`, then of `left`; rows of `right` alone come last in an outer one. A key that is
         there once has the cells of `right` in these. Missing cells change types as in `pandas.merge`, which makes
-        floating numbers of integers; in Polars and Arrow types do not change.
+        floating numbers of integers; in Polars, Arrow and cuDF types do not change.
 
     Raises
     ------
@@ -132,7 +134,7 @@ def merge(
     mark = _mark_of(sides, indicator)
     is_sorted = flag("sort", sort)
     if missing_equal is None:
-        missing_equal = sides.of is PANDAS
+        missing_equal = sides.of.missing_equal
     pairs = [
         (said, column, other_said, other)
         for (said, column), (other_said, other) in zip(*(
@@ -274,13 +276,13 @@ def merge_asof(
     *,
     missing_equal: bool | None = None,
 ) -> Frame:
-    """`pandas.merge_asof`, on frames of pandas, Polars or pyarrow: each row of `left` beside the row of `right` with
-    the closest time.
+    """`pandas.merge_asof`, on frames of pandas, Polars, pyarrow or cuDF: each row of `left` beside the row of `right`
+    with the closest time.
 
     Parameters
     ----------
     left, right
-        Two `pandas.DataFrame`, two `polars.DataFrame`, or two `pyarrow.Table`. Neither need be sorted.
+        Two `pandas.DataFrame`, `polars.DataFrame`, `pyarrow.Table` or `cudf.DataFrame`. Neither need be sorted.
     on, left_on, right_on
         The column of times, or of other numbers, by one name or by two.
     left_index, right_index
@@ -299,7 +301,7 @@ def merge_asof(
     data frame
         The columns of `left` and `right`, in the order of `left`, with missing cells where there is no row of
         `right`. Types change as in `pandas.merge_asof`, where missing cells make floating numbers of integers;
-        in Polars and Arrow they do not change.
+        in Polars, Arrow and cuDF they do not change.
 
     Cost
     ----
@@ -344,8 +346,8 @@ def merge_asof(
             )
     rows = join_asof(
         times[1], times[0], by=equal, tolerance=tolerance, allow_exact_matches=allow_exact_matches,
-        direction=direction, missing_equal=of is PANDAS if missing_equal is None else missing_equal,
+        direction=direction, missing_equal=of.missing_equal if missing_equal is None else missing_equal,
     )  # fmt: skip
     once = [name for names in (keys, groups) for name, other in zip(*names) if name == other]
-    found: Any = sides.together(JoinRows(np.arange(len(sides.left)), rows), once, suffixes)
+    found: Any = sides.together(JoinRows(of.positions(sides.left), rows), once, suffixes)
     return cast(Frame, found.set_axis(sides.left.index) if right_index else found)

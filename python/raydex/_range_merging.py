@@ -95,7 +95,7 @@ def merge_range(
     Parameters
     ----------
     left, right
-        Two `pandas.DataFrame`, two `polars.DataFrame`, or two `pyarrow.Table`.
+        Two `pandas.DataFrame`, `polars.DataFrame`, `pyarrow.Table` or `cudf.DataFrame`.
     on, left_on, right_on
         A column of each side, by one name or by two, which `distance` or `compare` goes with. Or on one side the two
         columns of the ends of a range, as `right_on=["begin", "end"]`: it has to contain the other side's cell.
@@ -193,7 +193,7 @@ def merge_intervals(
     Parameters
     ----------
     left, right
-        Two `pandas.DataFrame`, two `polars.DataFrame`, or two `pyarrow.Table`.
+        Two `pandas.DataFrame`, `polars.DataFrame`, `pyarrow.Table` or `cudf.DataFrame`.
     on, left_on, right_on
         The columns of the lower and the upper ends: two names for both sides, or for each.
     relation

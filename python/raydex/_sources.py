@@ -100,12 +100,17 @@ def look_at_values(x: Any) -> Source:
     return source
 
 
-def on_gpu(x: Any) -> Any:
-    """What has Arrow's interface of devices in place of a column or table of cuDF, which has that of host
-    memory alone, by a copy."""
-    if any(is_of("cudf", x, name) for name in ("Series", "Index", "DataFrame")):
-        return x.to_pylibcudf()[0]
-    return x
+def _look_at_cudf(argument: str, x: Any) -> Source:
+    """A column of cuDF, which has Arrow's interface of host memory, by a copy; pylibcudf's has that of devices. Rows
+    and other answers are arrays of CuPy, which cuDF takes."""
+    taken, device = take_arrow(argument, x.to_pylibcudf()[0])
+    assert not isinstance(taken, Table)
+    if device is None or "cupy" not in sys.modules:
+        return Source(argument, x, bare_library(device), taken)
+    library = cupy_library(device)
+    if isinstance(taken, DeviceCells) and taken.dtype.kind in "iuf" and taken.size:
+        taken.array = library.over(taken.address, taken.size, taken.dtype.str, taken.kept)
+    return Source(argument, x, library, taken)
 
 
 def look(argument: str, x: Any) -> Source:
@@ -132,11 +137,19 @@ def look(argument: str, x: Any) -> Source:
             return x
     if is_of("polars", x, "DataFrame") and x.width == 1:
         x = x.to_series()
+    if is_of("cudf", x, "DataFrame"):
+        if len(x.columns) != 1:
+            raise InvalidType(
+                f"{argument}: a table of {len(x.columns)} columns, {', '.join(map(str, x.columns))}; "
+                f"give one of them{one_of_several(argument)}"
+            )
+        x = x[x.columns[0]]
+    if is_of("cudf", x, "Series") or is_of("cudf", x, "Index"):
+        return _look_at_cudf(argument, x)
     if is_of("polars", x, "Series") and str(x.dtype) == "Object":  # Arrow has their addresses
         return Source(argument, x, HOST, _lists.cells_of_objects(argument, x.to_list()), loose=True, shape=x.shape)
     if isinstance(x, dict):
         raise InvalidType(f"{argument}: a dict is no column; give one of its values{one_of_several(argument)}")
-    x = on_gpu(x)
     # Arrow's arrays have DLPack, too, which knows no missing values.
     if is_arrow(x):
         taken, device = take_arrow(argument, x)

@@ -115,7 +115,7 @@ Pair = Union[tuple[ColumnLike, ColumnLike], list[ColumnLike]]
 Distance = Union[SupportsFloat, datetime.timedelta, np.timedelta64, str]
 """How far keys may be apart: a number, or of times a span of time, also as a text."""
 Frame = TypeVar("Frame")
-"""A data frame of pandas or Polars, or a table of pyarrow; merges of two give one."""
+"""A data frame of pandas, Polars or cuDF, or a table of pyarrow; merges of two give one."""
 ColumnNames = Union[Hashable, Sequence[Hashable], None]
 """A name of a column of a data frame, or a list of names."""
 Validate = Literal[

@@ -222,14 +222,17 @@ def test_columns_of_cudf(monkeypatch):
         def to_pylibcudf(self):
             return OnDevice(self.column), {}
 
-    class DataFrame(Series):
-        pass
+    class DataFrame:
+        columns = ["a"]
+
+        def __getitem__(self, name):
+            return Series(pa.array([1]))
 
     cudf = types.SimpleNamespace(Series=Series, DataFrame=DataFrame, Index=Series)
     monkeypatch.setitem(sys.modules, "cudf", cudf)
     assert look("column", Series(pa.array([1, None]))).library.device == 3
     with pytest.raises(ValueError, match=r"build\['a'\] in cuda:3"):
-        raydex.join(DataFrame(pa.record_batch({"a": [1]})), {"a": [1]})
+        raydex.join(DataFrame(), {"a": [1]})
 
 
 class CudaArray:

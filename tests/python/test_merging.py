@@ -402,7 +402,6 @@ def class_of(module, name):
     (pl.LazyFrame({"k": [1]}), r"a polars.*LazyFrame is no data frame; give x.collect\(\)"),
     (pa.record_batch({"k": [1]}), r"RecordBatch is no data frame; give pyarrow.table\(x\)"),
     ({"k": [1]}, "a builtins.dict is no data frame; give one of pandas or Polars or pyarrow"),
-    (class_of("cudf.core.dataframe", "DataFrame")(), "frames of GPUs are not merged; raydex.join takes their columns"),
     (class_of("dask.dataframe.dask_expr._collection", "DataFrame")(), "raydex.dask has joins of these"),
     (class_of("_duckdb", "DuckDBPyRelation")(), r"give x.df\(\), x.pl\(\) or x.to_arrow_table\(\)"),
 ])
