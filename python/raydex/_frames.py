@@ -395,7 +395,9 @@ class CudfFrames(Frames):
 
     def with_words(self, frame: Any, name: str, codes: npt.NDArray[np.int8], words: Sequence[str]) -> Any:
         each = self.library.Series(list(words)).astype(self.library.CategoricalDtype(list(words)))
-        return frame.assign(**{name: self.cells_at(each, codes.astype(np.int64))})
+        column = self.cells_at(each, codes.astype(np.int64))
+        column.index = frame.index  # by which cuDF puts both together
+        return frame.assign(**{name: column})
 
     def merge_error(self, message: str) -> InvalidArgument:
         return InvalidArgument(message)

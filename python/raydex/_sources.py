@@ -103,8 +103,10 @@ def look_at_values(x: Any) -> Source:
 def _look_at_cudf(argument: str, x: Any) -> Source:
     """A column of cuDF, which has Arrow's interface of host memory, by a copy; pylibcudf's has that of devices. Rows
     and other answers are arrays of CuPy, which cuDF takes."""
-    taken, device = take_arrow(argument, x.to_pylibcudf()[0])
+    column = x.to_pylibcudf()[0]
+    taken, device = take_arrow(argument, column)
     assert not isinstance(taken, Table)
+    taken.kept = (column, taken.kept)
     if device is None or "cupy" not in sys.modules:
         return Source(argument, x, bare_library(device), taken)
     library = cupy_library(device)

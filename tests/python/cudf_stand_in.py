@@ -27,6 +27,10 @@ class _Values:
     def index(self):
         return self.of.index
 
+    @index.setter
+    def index(self, index):
+        self.of.index = index
+
     @property
     def ndim(self):
         return self.of.ndim

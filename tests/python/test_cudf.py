@@ -61,11 +61,14 @@ def test_as_of_pandas(cudf, random, kind, how):
 def test_what_is_beside_a_merge(cudf, random):
     left, right = frames_of(random, "integers")
     of = cudf.DataFrame(left), cudf.DataFrame(right)
-    found = raydex.merge(*of, "outer", on="key", indicator=True)
-    expected = raydex.merge(left, right, "outer", on="key", indicator=True)
-    assert found.of["_merge"].tolist() == expected["_merge"].tolist()
-    assert found.of["_merge"].cat.categories.tolist() == ["left_only", "right_only", "both"]
-    assert set(raydex.merge(*of, "semi", on="key", indicator=True).of["_merge"]) == {"both"}
+    few = right[right["key"].isna() | (right["key"] == 2)]
+    for how in ("outer", "semi", "anti"):
+        found = raydex.merge(of[0], cudf.DataFrame(few), how, on="key", indicator=True).of
+        expected = raydex.merge(left, few, how, on="key", indicator=True)
+        assert 0 < len(found) != len(left)
+        assert found["_merge"].tolist() == expected["_merge"].tolist()
+        assert found["_merge"].cat.categories.tolist() == ["left_only", "right_only", "both"]
+        assert found.index.tolist() == expected.index.tolist()
     with pytest.raises(raydex.InvalidArgument, match="keys are not unique in right, so this is no m:1 merge"):
         raydex.merge(*of, on="key", validate="m:1")
     assert len(raydex.merge(*of, on="key", missing_equal=False)) == len(

@@ -586,7 +586,7 @@ def test_frames_of_cudf(monkeypatch, random):
             names = [name for name in expected if name != "_merge"]
             pd.testing.assert_frame_equal(found.of[names].convert_dtypes(), expected[names].convert_dtypes(),
                                           check_dtype=False)
-            assert "_merge" not in expected or found.of["_merge"].tolist() == expected["_merge"].tolist()
+            assert "_merge" not in expected or found.of["_merge"].tolist() == expected["_merge"].tolist(), how
         words = {"on": "time", "by": "text", "distance": "1s", "how": how}
         found, expected = raydex.merge_range(*of, **words), raydex.merge_range(left, right, **words)
         pd.testing.assert_frame_equal(found.of.convert_dtypes(), expected.convert_dtypes(), check_dtype=False)
@@ -607,7 +607,7 @@ def test_pylibcudf(random):
         return plc.Column.from_cuda_array_interface(gpu.put(array))
 
     def cells(column):
-        """With -1 for nulls, of which all cells here are more."""
+        """With -1 for nulls; the cells themselves are 0 or more."""
         found = gpu.module.asnumpy(gpu.module.asarray(_Cells(column)))
         mask = column.null_mask()
         if mask is None or column.null_count() == 0:
