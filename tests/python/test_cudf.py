@@ -7,6 +7,7 @@ import types
 
 import cudf_stand_in
 import numpy as np
+import pages
 import pytest
 import raydex
 from arrow_device import OnDevice
@@ -138,6 +139,14 @@ def test_refusals(cudf):
         raydex.merge(frame, pd.DataFrame({"k": [1]}), on="k")
     with pytest.raises(ValueError, match="rows: in host memory, and pylibcudf's columns are on a GPU"):
         raydex.to_pylibcudf(np.array([1]))
+
+
+def test_the_example_of_the_page(cudf):
+    block = (pages.SITE / "cudf.md").read_text(encoding="utf-8").split("```py\n")[1].split("```")[0]
+    *lines, last = block.rstrip().split("\n")
+    names = {}
+    exec("\n".join(lines), names)
+    assert eval(last, names).of["bid"].tolist() == [10.0, 10.1, pd.NA]
 
 
 def test_gather_maps(monkeypatch):
