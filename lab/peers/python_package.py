@@ -35,6 +35,7 @@ not counted, with the least and the most; `ratio` is the peer's median over that
 
 import argparse
 import csv
+import functools
 import itertools
 import os
 import statistics
@@ -310,8 +311,8 @@ def measure_jax(arguments):
         return lambda *columns: compiled(*columns).block_until_ready()
 
     yield from measure_compiled(
-        arguments, jax.numpy.asarray, jitted, raydex.jax, jax.numpy.searchsorted, jax.numpy.isin, "jax",
-        lambda: None,
+        arguments, jax.numpy.asarray, jitted, raydex.jax, jax.numpy.searchsorted,
+        functools.partial(jax.numpy.isin, method="sort"), "jax", lambda: None,
     )
 
 

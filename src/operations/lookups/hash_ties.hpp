@@ -17,7 +17,7 @@ namespace raydex {
 // radix sort. Few entries are sorted sooner than ties are looked for.
 inline bit_range telling_bits(const entry_order& order, unsigned width, std::uint64_t size) {
   constexpr std::uint64_t few = std::uint64_t{1} << 16;
-  const unsigned bits = (static_cast<unsigned>(std::bit_width(size)) + 10 + 7) / 8 * 8;
+  const unsigned bits = (static_cast<unsigned>(std::bit_width(size - 1)) + 10 + 7) / 8 * 8;
   if (!order.seed || size < few || bits + 16 > width) return order.bits;
   return {static_cast<int>(width - bits), order.bits.last};
 }
@@ -44,9 +44,14 @@ struct order_ties {
   }
 
  private:
-  // Neighbours look at entries while these are moved.
+  // Neighbours look at entries while these are moved. On a GPU words are read whole, and caches
+  // may have what was there before: these bits are the same.
   RAYDEX_HD std::uint64_t highest(std::uint64_t i) const {
+#if defined(__CUDA_ARCH__)
+    return hashes[i] >> below;
+#else
     return core::load_atomically(hashes + i) >> below;
+#endif
   }
 
   RAYDEX_HD void insert(std::uint64_t first, std::uint64_t i) const {

@@ -59,9 +59,9 @@ TEST(hash_ties, bits_that_tell_most_of_them_apart) {
   const auto bits = [](std::uint64_t size) { return telling_bits({.seed = 1}, 64, size).first; };
   EXPECT_EQ(bits((1U << 16) - 1), 0);
   EXPECT_EQ(bits(1U << 16), 64 - 32);
-  EXPECT_EQ(bits((1U << 22) - 1), 64 - 32);
-  EXPECT_EQ(bits(1U << 22), 64 - 40);
-  EXPECT_EQ(bits(std::uint64_t{1} << 38), 0);
+  EXPECT_EQ(bits(1U << 22), 64 - 32);
+  EXPECT_EQ(bits((1U << 22) + 1), 64 - 40);
+  EXPECT_EQ(bits((std::uint64_t{1} << 38) + 1), 0);
   EXPECT_EQ(telling_bits({.seed = 1}, 32, 1U << 16).first, 0);
   EXPECT_EQ(telling_bits({}, 64, 1U << 20).first, 0);
 }
