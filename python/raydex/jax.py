@@ -223,4 +223,3 @@ def _first(index: Index, points: Any) -> Any:
     device = -1 if index._device.number is None else index._device.number
     _raydex.name_index(index._number, index._native, device)
     return _call("raydex_first", points.shape, dtype, points, index=number)
-
