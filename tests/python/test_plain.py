@@ -83,10 +83,10 @@ def device(monkeypatch):
         monkeypatch.setattr(module, "torch_library", lambda number: of.library)
     _plain._library.cache_clear()
     monkeypatch.setitem(_devices._sessions, 0, _raydex.Session("cpu"))
-    search, build, advise = _raydex.search_sorted, _raydex.Index, _raydex.advise_points
+    search, build, mark = _raydex.search_sorted, _raydex.Index, _raydex.is_in
     monkeypatch.setattr(_raydex, "search_sorted", lambda where, *rest: search("cpu", *rest))
     monkeypatch.setattr(_raydex, "Index", lambda structure, where, *rest: build(structure, "cpu", *rest))
-    monkeypatch.setattr(_raydex, "advise_points", lambda size, key, where: advise(size, key, "cpu"))
+    monkeypatch.setattr(_raydex, "is_in", lambda where, *rest: mark("cpu", *rest))
     # Counts what goes the general way.
     of.looked = 0
     look = _sources.look
