@@ -366,7 +366,7 @@ def isin(
 
     Cost
     ----
-    As of a semi join: a table of `test_elements`, a lookup an element; of a few cells, and of integers in a small span,
+    As of a semi join: a table of `test_elements`, a lookup an element; of some hundred integers or more in a small span
     NumPy's own way.
 
     Notes
@@ -405,11 +405,13 @@ def isin(
 
 
 def _are_found_by_numpy(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> bool:
-    """Whether `numpy.isin` takes less time than an index: for few cells, and for integers side by side."""
-    cells = len(rows) + len(values)
-    if cells < _least_cells or len(rows) == 0:
+    """Whether `numpy.isin` takes less time than a table of hashes: for many integers side by side."""
+    if len(rows) == 0:
         return True
-    return rows.dtype.kind in "iu" and int(rows.max()) - int(rows.min()) <= _span_of_a_table * cells
+    cells = len(rows) + len(values)
+    if cells < _least_cells or rows.dtype.kind not in "iu":
+        return False
+    return int(rows.max()) - int(rows.min()) <= _span_of_a_table * cells
 
 
 def _found(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
