@@ -21,8 +21,8 @@ namespace raydex {
 /// @param out a mark for each element; that of a missing one is false
 ///
 /// Keys are equal as in an index: NaN is. *Cost* and *scratch*: those of a semi join of two tables,
-/// see `match_tables`, and 4 bytes an element; an index is built and asked where that one builds
-/// an index. For several batches, build an index and ask `contains`. *Streams*: it waits for the
+/// see `match_tables`, and nothing stays; an index is built and asked where that one builds an
+/// index. For several batches, build an index and ask `contains`. *Streams*: it waits for the
 /// stream once or a few times. Throws `invalid_argument`, `unavailable`, `out_of_memory`,
 /// `cuda_error`.
 RAYDEX_EXPORT void is_in(backend where, const context& on, const column& tests,

@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <exception>
-#include <functional>
 #include <map>
-#include <new>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <set>
+#include <shared_mutex>
 #include <vector>
 
 #include "bindings.hpp"
@@ -163,49 +164,57 @@ void is_in_for_jax(const xla::call& call) {
                 });
 }
 
-// Indexes by the numbers that compiled functions know them by. Whoever asks one holds the lock, so
-// that none goes meanwhile.
+// An index that compiled functions know by a number. Whoever asks it holds the lock, so that it
+// does not go meanwhile.
 struct named_index {
-  const index_handle* handle;
-  int device;  // -1: the host
-};
-struct named_indexes {
   std::shared_mutex mutex;
-  std::map<std::int64_t, named_index> by_number;
+  const index_handle* handle;  // null once it is forgotten
+  int device;                  // -1: the host
+  std::mutex of_streams;
+  std::set<address> streams{};  // of XLA, that it was asked on
+
+  named_index(const index_handle& named, int where) : handle(&named), device(where) {}
+};
+
+// Nobody waits with this lock held: what changes an index has it locked and may, in Python, forget
+// others.
+struct named_indexes {
+  std::mutex mutex;
+  std::map<std::int64_t, std::shared_ptr<named_index>> by_number;
 };
 named_indexes& names() {
   static named_indexes all;
   return all;
 }
 
+std::shared_ptr<named_index> named(std::int64_t number) {
+  const std::lock_guard lock(names().mutex);
+  const auto found = names().by_number.find(number);
+  return found == names().by_number.end() ? nullptr : found->second;
+}
+
 void name_index(std::int64_t number, const index_handle& named, int device) {
-  const std::unique_lock lock(names().mutex);
-  names().by_number[number] = {&named, device};
-}
-
-// XLA's streams that indexes were asked on. What changes an index, and waits for these, has the
-// index locked: whoever asks one may hold `names()` meanwhile.
-struct asked_streams {
-  std::mutex mutex;
-  std::map<std::int64_t, std::set<address>> by_number;
-};
-asked_streams& streams() {
-  static asked_streams all;
-  return all;
-}
-
-std::vector<address> streams_of_index(std::int64_t number) {
-  const std::lock_guard lock(streams().mutex);
-  const auto found = streams().by_number.find(number);
-  if (found == streams().by_number.end()) return {};
-  return {found->second.begin(), found->second.end()};
+  const std::lock_guard lock(names().mutex);
+  std::shared_ptr<named_index>& own = names().by_number[number];
+  if (own == nullptr) own = std::make_shared<named_index>(named, device);
 }
 
 void forget_index(std::int64_t number) {
-  const std::unique_lock lock(names().mutex);
+  const std::shared_ptr<named_index> own = named(number);
+  if (own == nullptr) return;
+  {
+    const std::unique_lock lock(own->mutex);
+    own->handle = nullptr;
+  }
+  const std::lock_guard lock(names().mutex);
   names().by_number.erase(number);
-  const std::lock_guard own(streams().mutex);
-  streams().by_number.erase(number);
+}
+
+std::vector<address> streams_of_index(std::int64_t number) {
+  const std::shared_ptr<named_index> own = named(number);
+  if (own == nullptr) return {};
+  const std::lock_guard lock(own->of_streams);
+  return {own->streams.begin(), own->streams.end()};
 }
 
 template <class To, class From>
@@ -257,23 +266,26 @@ void first_rows(const index& of, const context& on, const column& given, const x
       (Where == backend::cpu ? "" : "; set jax_enable_x64, or build over those"));
 }
 
+[[noreturn]] void refuse_closed() {
+  throw invalid_argument("index: it is closed; keep it until the results are there");
+}
+
 // points; the number of an index -> rows in int32 or int64
 template <backend Where>
 void first_for_jax(const xla::call& call) {
   const xla::buffer& given = buffer_at(call.arguments, 0);
-  const std::int64_t number = number_of(call);
-  const std::shared_lock lock(names().mutex);
-  const auto found = names().by_number.find(number);
-  if (found == names().by_number.end())
-    throw invalid_argument("index: it is closed; keep it until the results are there");
-  if (found->second.device != (Where == backend::cpu ? -1 : current_device()))
+  const std::shared_ptr<named_index> asked = named(number_of(call));
+  if (asked == nullptr) refuse_closed();
+  const std::shared_lock lock(asked->mutex);
+  if (asked->handle == nullptr) refuse_closed();
+  if (asked->device != (Where == backend::cpu ? -1 : current_device()))
     throw invalid_argument("index: it is elsewhere than the points; build it where they are");
   const context on = memory_of(Where, call);
   if (Where != backend::cpu) {
-    const std::lock_guard own(streams().mutex);
-    streams().by_number[number].insert(reinterpret_cast<address>(on.stream));
+    const std::lock_guard own(asked->of_streams);
+    asked->streams.insert(reinterpret_cast<address>(on.stream));
   }
-  found->second.handle->shared([&](const index& one) {
+  asked->handle->shared([&](const index& one) {
     first_rows<Where>(one, on, cells_of(given, 0, product(sizes_of(given))),
                       buffer_at(call.results, 0));
   });

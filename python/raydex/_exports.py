@@ -96,10 +96,12 @@ def rows_to_gather_map(name: str, rows: Any) -> Any:
     source = look(name, rows)
     if source.library.device is None:
         raise InvalidArgument(f"{name}: in host memory, and pylibcudf's columns are on a GPU; join columns of a GPU")
-    interface = rows.__cuda_array_interface__
+    interface = getattr(rows, "__cuda_array_interface__", None)
+    if interface is None:
+        raise InvalidType(f"{name}: of a {type(rows).__name__}; give an array of CuPy or PyTorch")
     if interface["typestr"] not in ("<i4", "<i8"):
         raise InvalidType(f"{name}: they are {interface['typestr']}, and rows are int64 or int32")
-    stream = interface.get("stream")
+    stream = interface.get("stream", source.library.current_stream()[0])
     _cuda.wait(0, 0 if stream in (None, 1) else stream, source.library.device)
     return importlib.import_module("pylibcudf").Column.from_cuda_array_interface(_Unsigned(rows))
 
@@ -143,7 +145,18 @@ def take_anew(values: Any, rows: Any) -> Any:
 
 def _take_of_cudf(values: Any, rows: Any) -> Any:
     """Rows of a GPU stay there."""
-    array = sys.modules.get("cupy", np).asarray(rows)
+    source, cupy = look("rows", rows), sys.modules.get("cupy", np)
+    if source.library.device is None:
+        array, none = _rows_of("rows", rows, "columns whose cells are taken")
+        _check_rows(array, none, len(values))
+        array = cupy.asarray(np.where(none, -1, array))
+    else:
+        array = cupy.asarray(rows)
+        if array.dtype.kind not in "iu":
+            raise InvalidType(f"rows: rows are integers, and these are {array.dtype}")
+        array = array.astype("int64", copy=False)
+    if array.ndim != 1:
+        raise InvalidArgument(f"rows: an array of {array.ndim} dimensions; of a frame or column one has rows to take")
     if len(array) and not (-1 <= int(array.min()) and int(array.max()) < len(values)):
         raise InvalidArgument(f"rows: {array.min()} to {array.max()}, but there are {len(values)}, and -1 is none")
     return CUDF.take(values, array) if values.ndim == 2 else CUDF.cells_at(values, array)

@@ -421,8 +421,10 @@ class CudfFrames(Frames):
         return self.library.concat([one for one in frames if len(one.columns)], axis=1)
 
     def order(self, columns: Sequence[Any]) -> Rows:
-        frame = self.from_columns({str(at): column for at, column in enumerate(columns)})
-        found: Rows = frame.sort_values(list(frame.columns), kind="stable").index.values
+        # Equal ones stay in their order: cuDF promises no stable sort.
+        made = {str(at): column for at, column in enumerate(columns)}
+        frame = self.from_columns({**made, "row": self.positions(columns[0])})
+        found: Rows = frame.sort_values(list(frame.columns)).index.values
         return found
 
 

@@ -58,9 +58,11 @@ class Held:
 
     def _free(self) -> None:
         # It is freed in the order of its own stream, after what other streams still read.
-        self._native.close(self._before(self._stream))
-        _streams_in_use.pop(id(self), None)
-        self._streams.clear()
+        try:
+            self._native.close(self._before(self._stream))
+        finally:
+            _streams_in_use.pop(id(self), None)
+            self._streams.clear()
 
     def __enter__(self: _Held) -> _Held:
         return self

@@ -28,7 +28,7 @@ from raydex._html import facts
 from raydex._keys import Key
 from raydex._matches import Matches
 from raydex._plain import NONE, NOWHERE, plain_columns
-from raydex._sources import Source, broadcast_ends, look, look_at_values, not_a_text, same_device
+from raydex._sources import Source, broadcast_ends, computable, look, look_at_values, not_a_text, same_device
 from raydex.typing import (
     ColumnLike,
     DeviceName,
@@ -176,6 +176,7 @@ class Index(Held):
         super().__init__(native, device, kept, stream)
         self._key = key
         self._strings = strings  # which are read by queries
+        self._clients: Any = None  # of JAX: they keep streams that a close waits for
         self._session = device.session()
         self._plain_device = device.number if key.is_number else NOWHERE  # of probes on the fast path
         self._bits: int = native.info()[3]
@@ -217,9 +218,11 @@ class Index(Held):
         })  # fmt: skip
 
     def _free(self) -> None:
-        super()._free()
-        _raydex.forget_index(self._number)
-        self._strings = None
+        try:
+            super()._free()
+        finally:
+            _raydex.forget_index(self._number)
+            self._strings = self._clients = None
 
     def _asked_on(self) -> list[int]:
         return super()._asked_on() + _raydex.streams_of_index(self._number)
@@ -631,7 +634,7 @@ class AnyBatch(Batch):
             index._check_ordered("upper")
             check_labels(lower, upper)
         self.shape = source.shape
-        self._probes = source.value
+        self._probes = computable(source)
         if flat and isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
             source.cells.array = source.cells.array.reshape(-1)
             source.scalar = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's `searchsorted`, in the column as it lies or by a tree made for the call, and `isin`, by an index."""
+"""NumPy's `searchsorted`, in the column as it lies or by a tree made for the call, and `isin`, by a table."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from raydex._devices import Device, gpu
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import Key, converts, natural, plain_key
 from raydex._plain import OWN, PlainColumns, plain_columns
-from raydex._sources import Source, look, same_device
+from raydex._sources import Source, computable, look, same_device
 from raydex._times import Time, are_compared, in_one_unit, time_of
 from raydex.typing import ColumnLike, HostColumn, Scalar, Side, StreamLike, Tensor
 
 # Where no call of the library pays, measured on two cores of an AMD EPYC: to search for fewer values, in a column that
-# the caches hold; and to look up fewer cells in all, or integers in a span of so many times as many.
+# the caches hold; and to look up so many cells in all, of integers in a span of so many times as many.
 _least_values = 1 << 8
 _largest_cached = 1 << 14
 _least_cells = 1 << 8
@@ -445,10 +445,11 @@ def _isin_on_device(element: Source, tests: Source, invert: bool, stream: Any) -
     rows, points = _promoted(tests, number, key), _promoted(element, number, key)
     library = element.library
     columns = [(one.native, one.size, number, None) for one in (rows, points)]
-    found = _found_by_table((library, key, columns[0], columns[1]), element.value, invert)
+    found = _found_by_table((library, key, columns[0], columns[1]), computable(element), invert)
     if exact and own.kind == "i":  # a negative one is in nothing
         with library.on(number):
-            found = found | (element.value < 0) if invert else found & (element.value >= 0)
+            cells = computable(element)
+            found = found | (cells < 0) if invert else found & (cells >= 0)
     return found[0] if element.scalar else found
 
 

@@ -115,6 +115,14 @@ def _look_at_cudf(argument: str, x: Any) -> Source:
     return Source(argument, x, library, taken)
 
 
+def computable(source: Source) -> Any:
+    """What the library of a column computes with: CuPy with an array over the memory of a column of cuDF."""
+    cells = source.cells
+    if isinstance(cells, DeviceCells) and is_of("cudf", source.value, "Series") and cells.array is not None:
+        return cells.array
+    return source.value
+
+
 def look(argument: str, x: Any) -> Source:
     """What an argument is, without a copy, and which library it belongs to. What was looked at stays as it is."""
     if type(x) is np.ndarray:

@@ -220,6 +220,8 @@ def _first(index: Index, points: Any) -> Any:
         return found.reshape(points.shape).astype(dtype)
     number = _Number(index._number)
     number.index = index
-    device = -1 if index._device.number is None else index._device.number
+    device = -1
+    if index._device.number is not None:
+        device, index._clients = index._device.number, jax.devices("gpu")
     _raydex.name_index(index._number, index._native, device)
     return _call("raydex_first", points.shape, dtype, points, index=number)

@@ -99,9 +99,8 @@ class DataFrame(_Values):
         made.of = self.of.assign(**{name: column.of for name, column in columns.items()})
         return made
 
-    def sort_values(self, by, kind):
-        assert kind == "stable"
-        return DataFrame(self.of.sort_values(by, kind=kind))
+    def sort_values(self, by):
+        return DataFrame(self.of.sort_values(by))
 
 
 def concat(objects, axis=0, ignore_index=False):

@@ -11,7 +11,7 @@ import pages
 import pytest
 import raydex
 from arrow_device import OnDevice
-from raydex import _cuda
+from raydex import _array_libraries, _cuda
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -116,9 +116,15 @@ def test_columns_are_keys(cudf):
         raydex.build(frame)
     assert found.take(build=frame).of["b"].tolist() == ["z", pd.NA]
     assert raydex.take(frame["a"], found.build).of.tolist() == [5, pd.NA]
-    for rows in ([3], [-2]):
-        with pytest.raises(ValueError, match="rows: .*, but there are 3, and -1 is none"):
-            raydex.take(frame, np.array(rows))
+    rows = np.array([2, 0, 1])
+    for gone in (np.ma.MaskedArray(rows, mask=[0, 1, 0]), raydex.masked([2, -1, 1]), pa.array([2, None, 1]),
+                 pd.Series([2, None, 1], dtype="Int64"), np.array([2, -1, 1], "int8"), [2, -1, 1]):  # fmt: skip
+        assert raydex.take(frame["a"], gone).of.tolist() == [5, pd.NA, 4]
+    for one in (np.uint64([2]), np.int64(2)):
+        assert raydex.take(frame["a"], one).of.tolist() == [5]
+    for wrong, error in ([3], ValueError), ([[0]], ValueError), ([0.5], TypeError), ([True], TypeError):
+        with pytest.raises(error, match="rows: "):
+            raydex.take(frame, np.array(wrong))
 
 
 def test_tables_without_names():
@@ -171,3 +177,8 @@ def test_gather_maps(monkeypatch):
     assert waits == [(0, 0, 3), (0, 77, 3), (0, 0, 3)]
     with pytest.raises(TypeError, match="rows: they are <f8, and rows are int64 or int32"):
         raydex.to_pylibcudf(Rows("<f8", 1))
+    current = Rows("<i8", 0)
+    del current.__cuda_array_interface__["stream"]  # as of PyTorch: its current one
+    monkeypatch.setattr(_array_libraries.ArrayLibrary, "current_stream", lambda self: (55, None))
+    raydex.to_pylibcudf(current)
+    assert waits[-1] == (0, 55, 3)

@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import types
 import weakref
 
 import in_threads
@@ -186,6 +187,19 @@ def test_an_edit_is_seen_and_a_close_too():
         look(points).block_until_ready()
     with pytest.raises(raydex.InvalidArgument, match="closed"):
         raydex.jax.lookup(index, points)
+
+
+def test_a_close_that_is_interrupted():
+    """What was compiled knows that the index is gone."""
+    index = raydex.build(np.array([5, 6], "int32"))
+    look = jax.jit(lambda points: raydex.jax.lookup(index, points))
+    points = jnp.array([6, 7])
+    assert look(points).tolist() == [1, -1]
+    index._native = types.SimpleNamespace(close=lambda before: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        index.close()
+    with pytest.raises(Exception, match="index: it is closed"):
+        look(points).block_until_ready()
 
 
 def test_who_keeps_an_index():

@@ -13,7 +13,7 @@
 namespace raydex {
 
 // The bits that so many entries of such width are to be sorted by, before `order_ties`: those of
-// hashes that one in 2^11 shares with another one, in whole bytes, if that spares two passes of a
+// hashes that one in 2^10 shares with another one, in whole bytes, if that spares two passes of a
 // radix sort. Few entries are sorted sooner than ties are looked for.
 inline bit_range telling_bits(const entry_order& order, unsigned width, std::uint64_t size) {
   constexpr std::uint64_t few = std::uint64_t{1} << 16;
