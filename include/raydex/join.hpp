@@ -317,33 +317,33 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(backend where, const context& on,
 /// `unsupported`.
 RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& over);
 
-/// Joins two tables by equal keys, once. The rows, and their order, are those of `build_join` and
-/// `join::match`, whose arguments and errors these are; but what it returns needs nothing else: the
-/// tables need not outlive it.
+/// Joins two tables by equal keys, once. Rows, their order, arguments and errors are those of
+/// `build_join` and `join::match`, but the tables need not outlive what it returns.
 ///
 /// *Method*, where the structure is `auto` and has no options. On `cpu` both sides are divided by a
 /// hash of the key, so that the build rows of a part and a table of them fit the second-level
 /// cache; what the probe rows of a part found is put back in their order, and build rows that none
-/// of few probe rows asks for are left out first. On `cuda` build rows whose keys differ, or of any
-/// keys for semi and anti joins that are not of hashed keys, lie in one hash table, which is filled
-/// part by part if the second-level cache does not hold it. Both sides are divided instead, until
-/// the build rows of a part fit a block's shared memory, for `join_order::any` with 2^22 build rows
-/// or more, and where keys repeat. An index is built where one key has more than some 2^13 build
-/// rows, if memory is short, and where keys repeat for far more probe rows than build rows, or for
-/// more than 2^23 of them whose order matters. With a structure an index is built. *Cost* of the
-/// first: on `cpu` two passes over the keys of the build side, three over those of the probe side,
-/// and two over what either becomes; on `cuda` three passes over the build side and a random read a
-/// probe row, or three passes over either side and one over what they become. Of keys of several
-/// columns or strings a pass that packs or hashes them, and for each build row whose key repeats,
-/// and each probe row with a match, a look at another row of the build columns. *Scratch*: on `cpu`
-/// of a build row 8 bytes, or 12 if keys have more than 32 bits, of a probe row 4 or 8; where build
-/// keys repeat 4 more of either; 8 of either where keys are packed or hashed. It holds 4 bytes a
-/// probe row, and where build keys repeat 8, and 4 a build row. Twice as much for 4 with 64-bit row
-/// ids. On `cuda` for one table, while it is filled, 25 bytes of a build row, or 45 if keys have
-/// more than 32 bits, of semi and anti joins 17 and 29; of at most 2^17 rows 64 and 128, or 32 and
-/// 64; else 8 of a build row and 16 of a probe row, or 12 and 24; in no order it holds 4 more a
-/// probe row. *Source* on `cuda`: Sioulas and others, Hardware-conscious hash-joins on GPUs (ICDE
-/// 2019); Adinets and Merrill, Onesweep (2022).
+/// of few probe rows asks for are left out. Semi and anti joins of at most 2^17 probe rows, a
+/// fourth of the build rows, go along these with a table of the probes. On `cuda` build rows whose
+/// keys differ, or of any keys that are not hashed for semi and anti joins, lie in one table, which
+/// is filled by parts if the L2 does not hold it. Both sides are divided, until a part's build rows
+/// fit shared memory, for `join_order::any` with 2^22 build rows or more, and where keys repeat. An
+/// index is built where one key has more than some 2^13 build rows, if memory is short, and where
+/// keys repeat for far more probe rows than build rows, or for more than 2^23 of them whose order
+/// matters. With a structure an index is built. *Cost* of the first: on `cpu` two passes over the
+/// keys of the build side, three over those of the probe side, and two over what either becomes; on
+/// `cuda` three passes over the build side and a random read a probe row, or three passes over
+/// either side and one over what they become. Of keys of several columns or strings a pass that
+/// packs or hashes them, and for each build row whose key repeats, and each probe row with a match,
+/// a look at another row of the build columns. *Scratch*: on `cpu` of a build row 8 bytes, or 12 if
+/// keys have more than 32 bits, of a probe row 4 or 8; where build keys repeat 4 more of either; 8
+/// of either where keys are packed or hashed; with a table of the probes 72 of a probe row alone.
+/// It holds 4 bytes a probe row, and where build keys repeat 8, and 4 a build row. Twice as much
+/// for 4 with 64-bit row ids. On `cuda` for one table, while it is filled, 25 bytes of a build row,
+/// or 45 if keys have more than 32 bits, of semi and anti joins 17 and 29; of at most 2^17 rows 64
+/// and 128, or 32 and 64; else 8 of a build row and 16 of a probe row, or 12 and 24; in no order it
+/// holds 4 more a probe row. *Source* on `cuda`: Sioulas and others, Hardware-conscious hash-joins
+/// on GPUs (ICDE 2019); Adinets and Merrill, Onesweep (2022).
 RAYDEX_EXPORT std::unique_ptr<joined> match_tables(backend where, const context& on,
                                                    const key_parts& build, const key_parts& probe,
                                                    join_kind kind = join_kind::inner,

@@ -193,6 +193,33 @@ TEST_F(table_join, of_several_columns) {
   }
 }
 
+// The key whose hash is 0, which marks empty slots where few probes have a table.
+TEST_F(table_join, of_the_key_whose_hash_is_none) {
+  const auto check_key = [&]<class Key>(Key) {
+    const Key zero = core::key_of(core::hash_by<Key>(7), Key{0});
+    for (const bool there : {false, true}) {
+      std::vector<Key> builds(100, Key{1000});
+      if (there) builds[50] = zero;
+      const auto build_there = at().upload(builds);
+      const auto probe_there = at().upload(std::vector<Key>{zero, 1000, 5, zero});
+      for (const join_kind kind : {join_kind::semi, join_kind::anti}) {
+        const join_rows found =
+            join_tables(tested_backend(), at(), {column(build_there)}, {column(probe_there)}, kind,
+                        join_side::build, {.seed = 7});
+        std::vector<std::uint32_t> rows(found.size);
+        at().copy_out(rows.data(), found.probe_rows.data(), rows.size() * sizeof(std::uint32_t));
+        std::vector<std::uint32_t> wanted =
+            there ? std::vector<std::uint32_t>{0, 1, 3} : std::vector<std::uint32_t>{1};
+        if (kind == join_kind::anti)
+          wanted = there ? std::vector<std::uint32_t>{2} : std::vector<std::uint32_t>{0, 2, 3};
+        EXPECT_EQ(rows, wanted);
+      }
+    }
+  };
+  check_key(std::uint32_t{});
+  check_key(std::uint64_t{});
+}
+
 // Keys that a hash does not tell apart, made by undoing it.
 TEST_F(table_join, of_keys_with_equal_hashes) {
   constexpr std::uint32_t seed = 5;
