@@ -187,7 +187,7 @@ named_indexes& names() {
   return all;
 }
 
-std::shared_ptr<named_index> named(std::int64_t number) {
+std::shared_ptr<named_index> index_named(std::int64_t number) {
   const std::lock_guard lock(names().mutex);
   const auto found = names().by_number.find(number);
   return found == names().by_number.end() ? nullptr : found->second;
@@ -200,7 +200,7 @@ void name_index(std::int64_t number, const index_handle& named, int device) {
 }
 
 void forget_index(std::int64_t number) {
-  const std::shared_ptr<named_index> own = named(number);
+  const std::shared_ptr<named_index> own = index_named(number);
   if (own == nullptr) return;
   {
     const std::unique_lock lock(own->mutex);
@@ -211,7 +211,7 @@ void forget_index(std::int64_t number) {
 }
 
 std::vector<address> streams_of_index(std::int64_t number) {
-  const std::shared_ptr<named_index> own = named(number);
+  const std::shared_ptr<named_index> own = index_named(number);
   if (own == nullptr) return {};
   const std::lock_guard lock(own->of_streams);
   return {own->streams.begin(), own->streams.end()};
@@ -274,7 +274,7 @@ void first_rows(const index& of, const context& on, const column& given, const x
 template <backend Where>
 void first_for_jax(const xla::call& call) {
   const xla::buffer& given = buffer_at(call.arguments, 0);
-  const std::shared_ptr<named_index> asked = named(number_of(call));
+  const std::shared_ptr<named_index> asked = index_named(number_of(call));
   if (asked == nullptr) refuse_closed();
   const std::shared_lock lock(asked->mutex);
   if (asked->handle == nullptr) refuse_closed();

@@ -123,8 +123,8 @@ def take(values: Any, rows: Any) -> Any:
     The same kind of frame, Series, table or column
         With missing cells. Those of pandas keep the labels of their rows, as pandas' `take` does; for rows that are
         none labels are missing, too, and integers and booleans become pandas' nullable ones, not floats. Those of cuDF
-        are called 0 and on. Of an array
-        a masked array of its dtype; of others what pyarrow has of a column or table, with nulls. A copy.
+        get labels from 0 on. Of an array a masked array of its dtype; of others what pyarrow has of a column or table,
+        with nulls. A copy.
 
     Raises
     ------
@@ -155,10 +155,10 @@ def _take_of_cudf(values: Any, rows: Any) -> Any:
         if array.dtype.kind not in "iu":
             raise InvalidType(f"rows: rows are integers, and these are {array.dtype}")
         array = array.astype("int64", copy=False)
+        if array.size and not (-1 <= int(array.min()) and int(array.max()) < len(values)):
+            raise InvalidArgument(f"rows: {array.min()} to {array.max()}, but there are {len(values)}, and -1 is none")
     if array.ndim != 1:
         raise InvalidArgument(f"rows: an array of {array.ndim} dimensions; of a frame or column one has rows to take")
-    if len(array) and not (-1 <= int(array.min()) and int(array.max()) < len(values)):
-        raise InvalidArgument(f"rows: {array.min()} to {array.max()}, but there are {len(values)}, and -1 is none")
     return CUDF.take(values, array) if values.ndim == 2 else CUDF.cells_at(values, array)
 
 

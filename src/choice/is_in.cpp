@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is in a column: by a join without an index, or by an index if that is better.
 #include "raydex/is_in.hpp"
 
 #include "raydex/advise.hpp"

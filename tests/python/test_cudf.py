@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merges of cuDF's frames, on what stands in for cuDF, against those of pandas' nullable types; columns of it, and
-gather maps for pylibcudf. test_gpu.py has pylibcudf itself."""
+gather maps for pylibcudf. test_cudf_gpu.py has pylibcudf itself."""
 
 import sys
 import types

@@ -3,9 +3,7 @@
 
 Skipped without a GPU, or without one of the libraries."""
 
-import functools
 import gc
-import importlib
 import os
 import subprocess
 import sys
@@ -556,99 +554,6 @@ def test_arrow_on_a_gpu(random):
     np.testing.assert_array_equal(answer(index.first(on_gpu(points))), raydex.build(keys).first(points))
 
 
-def test_frames_of_cudf(monkeypatch, random):
-    """On what stands in for cuDF, with columns of a GPU, and with rows of CuPy that never come to the host."""
-    pd, gpu = pytest.importorskip("pandas"), Cupy()
-    pytest.importorskip("pyarrow")
-    cudf_stand_in = importlib.import_module("cudf_stand_in")
-
-    def put(buffer):
-        there = gpu.module.asarray(np.frombuffer(buffer, "u1"))
-        return there, there.data.ptr
-
-    def exported(column):
-        copies.append(column)
-        return OnDevice(column, number=0, put=put)
-
-    copies = []
-    cudf = cudf_stand_in.install(monkeypatch, exported)
-    left, right = (
-        pd.DataFrame({"key": pd.Series(random.integers(0, 90, rows), dtype="Int16").mask(random.random(rows) < 0.2),
-                      "text": pd.Series(np.array(["x", "a longer text", "y"])[random.integers(0, 3, rows)]),
-                      "time": pd.Series(random.integers(0, 500, rows)).astype("M8[s]"),
-                      name: np.arange(rows)})
-        for name, rows in (("a", 400), ("b", 300))
-    )
-    of = cudf.DataFrame(left), cudf.DataFrame(right.astype({"key": "Int32"}))
-    for how in ("inner", "left", "right", "outer", "semi", "anti"):
-        for words in ({"on": "key"}, {"on": ["text", "key"], "indicator": how != "inner"}, {"on": "key", "sort": True}):
-            found, expected = raydex.merge(*of, how, **words), raydex.merge(left, right, how, **words)
-            names = [name for name in expected if name != "_merge"]
-            pd.testing.assert_frame_equal(found.of[names].convert_dtypes(), expected[names].convert_dtypes(),
-                                          check_dtype=False)
-            assert "_merge" not in expected or found.of["_merge"].tolist() == expected["_merge"].tolist(), how
-        words = {"on": "time", "by": "text", "distance": "1s", "how": how}
-        found, expected = raydex.merge_range(*of, **words), raydex.merge_range(left, right, **words)
-        pd.testing.assert_frame_equal(found.of.convert_dtypes(), expected.convert_dtypes(), check_dtype=False)
-    found, expected = (raydex.merge_asof(*sides, on="time", by="text") for sides in (of, (left, right)))
-    pd.testing.assert_frame_equal(found.of.convert_dtypes(), expected.convert_dtypes(), check_dtype=False)
-    rows = raydex.join(of[0]["key"], of[1]["key"], "left")
-    assert isinstance(rows.build, gpu.module.ndarray) and len(copies) > 0
-    assert rows.take(build=of[0]).of["a"].isna().sum() == int((rows.build < 0).sum())
-    floats = cudf.Series(pd.Series([1.5, np.nan, 2.5], dtype="float64"))
-    np.testing.assert_array_equal(gpu.module.asnumpy(raydex.build(floats).isin(floats)), [True, False, True])
-
-
-def test_pylibcudf(random):
-    """Its columns and tables are joined where they lie, and gather maps are its columns of the same memory."""
-    plc, gpu = pytest.importorskip("pylibcudf"), Cupy()
-
-    def column(array):
-        return plc.Column.from_cuda_array_interface(gpu.put(array))
-
-    def cells(column):
-        """With -1 for nulls; the cells themselves are 0 or more."""
-        found = gpu.module.asnumpy(gpu.module.asarray(_Cells(column)))
-        mask = column.null_mask()
-        if mask is None or column.null_count() == 0:
-            return found
-        words = gpu.module.asarray(_Cells(column, mask, (column.size() + 7) // 8, "|u1"))
-        there = np.unpackbits(gpu.module.asnumpy(words), bitorder="little")[:column.size()]
-        return np.where(there == 1, found, -1)
-
-    class _Cells:
-        def __init__(self, column, memory=None, size=None, typestr="<i8"):
-            memory = column.data() if memory is None else memory
-            self.kept = column
-            self.__cuda_array_interface__ = {
-                "shape": (column.size() if size is None else size,), "typestr": typestr, "strides": None, "version": 3,
-                "data": (memory.ptr, False)}
-
-    left, right = random.integers(0, 400, 3000), random.integers(0, 500, 1000)
-    values = np.arange(1000) * 3
-    for dtype in ("int64", "int32"):
-        for how in ("inner", "left", "full"):
-            expected = raydex.join(right, left, how)
-            found = raydex.join(column(right), column(left), how, dtype=dtype)
-            probe_map, build_map = found.to_pylibcudf()
-            assert build_map.data().ptr == found.build.__cuda_array_interface__["data"][0]
-            for rows, gather_map, of in ((expected.build, build_map, values), (expected.probe, probe_map, left)):
-                got = plc.copying.gather(plc.Table([column(of)]), gather_map, plc.copying.OutOfBoundsPolicy.NULLIFY)
-                np.testing.assert_array_equal(cells(got.columns()[0]), np.where(rows >= 0, of[rows], -1))
-    tables = [plc.Table([column(one), column(one % 7)]) for one in (right, left)]
-    found, expected = raydex.join(*tables), raydex.join(right, left)
-    np.testing.assert_array_equal(gpu.module.asnumpy(gpu.module.asarray(found.build)), expected.build)
-    [semi] = raydex.join(*tables, "semi").to_pylibcudf()
-    assert semi.size() == len(raydex.join(right, left, "semi").probe)
-    theirs = plc.join.inner_join(tables[1], tables[0], plc.types.NullEquality.EQUAL)
-    assert theirs[0].size() == len(expected.probe)
-    rows = raydex.join_asof(column(right), column(left))
-    got = plc.copying.gather(plc.Table([column(values)]), raydex.to_pylibcudf(rows),
-                             plc.copying.OutOfBoundsPolicy.NULLIFY)
-    at = raydex.join_asof(right, left)
-    np.testing.assert_array_equal(cells(got.columns()[0]), np.where(at >= 0, values[at], -1))
-
-
 def test_numba():
     cuda = pytest.importorskip("numba.cuda")
     try:
@@ -657,95 +562,6 @@ def test_numba():
         pytest.skip(str(error))
     found = raydex.build(keys).first(keys)
     np.testing.assert_array_equal(cuda.as_cuda_array(found).copy_to_host(), [0, 1, 2])
-
-
-def test_jax():
-    jax = pytest.importorskip("jax")
-    try:
-        keys = jax.device_put(np.array([4, 9, 2], "int32"), jax.devices("gpu")[0])
-    except RuntimeError as error:
-        pytest.skip(str(error))
-    found = raydex.build(keys).first(keys)
-    np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(found)), [0, 1, 2])
-
-
-@pytest.fixture
-def on_a_gpu_of_jax():
-    jax = pytest.importorskip("jax")
-    try:
-        device = jax.devices("gpu")[0]
-    except RuntimeError as error:
-        pytest.skip(str(error))
-    importlib.import_module("raydex.jax")
-    with jax.default_device(device):
-        yield jax
-
-
-@pytest.mark.parametrize("dtype", ["int32", "uint32", "float32", "int16"])
-def test_compiled_searches_of_jax(on_a_gpu_of_jax, dtype):
-    jax, random = on_a_gpu_of_jax, np.random.default_rng(3)
-    jnp = jax.numpy
-    for size in (1, 1000, 2**21):
-        most = min(2 * size, 30_000 if dtype == "int16" else 2**24)
-        a = np.sort(random.integers(0, most, size)).astype(dtype)
-        v = random.integers(0, most, (size + 1, 2)).astype(dtype)
-        if dtype == "float32":
-            v[0], a[-1] = np.nan, np.nan
-        a, v = jnp.asarray(a), jnp.asarray(v)
-        for side in ("left", "right"):
-            own = jax.jit(functools.partial(raydex.jax.searchsorted, side=side))(a, v)
-            assert own.dtype == "int32" and own.devices() == a.devices()
-            np.testing.assert_array_equal(own, np.searchsorted(a, v, side))
-        for invert in (False, True):
-            own = jax.jit(functools.partial(raydex.jax.isin, invert=invert))(v, a)
-            np.testing.assert_array_equal(own, np.isin(v, a, invert=invert))
-        np.testing.assert_array_equal(raydex.jax.searchsorted(a, v), np.searchsorted(a, v))
-    batches = jnp.sort(jnp.asarray(random.integers(0, 50, (3, 40)).astype(dtype)), 1)
-    own = jax.jit(jax.vmap(raydex.jax.searchsorted))(batches, batches[:, ::4])
-    np.testing.assert_array_equal(own, jax.vmap(jnp.searchsorted)(batches, batches[:, ::4]))
-
-
-def test_compiled_lookups_of_jax(on_a_gpu_of_jax):
-    jax, random = on_a_gpu_of_jax, np.random.default_rng(3)
-    jnp = jax.numpy
-    for keys in ("int32", "float32"):
-        column = random.permutation(10**5).astype(keys)
-        index = raydex.build(jnp.asarray(column))
-        at = np.argsort(column)
-        look = jax.jit(lambda points, of=index: raydex.jax.lookup(of, points) * 2)
-        points = random.integers(0, 10**5, (100, 7))
-        np.testing.assert_array_equal(look(jnp.asarray(points.astype(keys))), at[points] * 2)
-        np.testing.assert_array_equal(raydex.jax.lookup(index, jnp.asarray(points.astype(keys))), at[points])
-    index = raydex.build(jnp.array([5, 6], "int32"))
-    look = jax.jit(lambda points: raydex.jax.lookup(index, points))
-    points = jnp.array([6, 7], "int32")
-    for _ in range(20):
-        assert look(points).tolist() == [1, -1]
-        index.insert(jnp.array([7], "int32"), jnp.array([2], "uint32"))
-        found = look(points)
-        index.erase(jnp.array([7], "int32"))
-        assert found.tolist() == [1, 2]
-    index.close()
-    with pytest.raises(Exception, match="index: it is closed"):
-        look(points).block_until_ready()
-    of_host = raydex.build(np.array([5, 6], "int32"))
-    with pytest.raises(Exception, match="index: it is elsewhere than the points"):
-        jax.jit(lambda points: raydex.jax.lookup(of_host, points))(points).block_until_ready()
-    with pytest.raises(raydex.InvalidArgument, match="points"):
-        raydex.jax.lookup(of_host, points)
-
-
-def test_wide_numbers_of_jax(on_a_gpu_of_jax):
-    jax, random = on_a_gpu_of_jax, np.random.default_rng(3)
-    enable_x64 = (jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")).enable_x64
-    column = random.permutation(1000) << 40
-    with enable_x64(True):
-        index = raydex.build(jax.numpy.asarray(column))
-        look = jax.jit(lambda points: raydex.jax.lookup(index, points))
-        np.testing.assert_array_equal(look(jax.numpy.asarray(column[::-1])), np.arange(1000)[::-1])
-        np.testing.assert_array_equal(look(jax.numpy.arange(2, dtype="int32")), [np.argmin(column), -1])
-    with enable_x64(False), pytest.raises(Exception, match="jax_enable_x64"):
-        jax.jit(lambda points: raydex.jax.lookup(index, points))(jax.numpy.arange(2)).block_until_ready()
 
 
 def test_mixed_devices(gpu):
