@@ -4,20 +4,10 @@
 
 #include <cstdint>
 
+#include "raydex/core/lookups/row_id_outputs.hpp"
 #include "src/operations/joins/join_once.hpp"
 
 namespace raydex {
-
-template <class RowId>
-struct mark_members {
-  const RowId* begins;
-  const RowId* counts;  // null: none has more than one match
-  bool* out;
-
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    out[i] = counts != nullptr ? counts[i] != 0 : begins[i] != static_cast<RowId>(-1);
-  }
-};
 
 // False if an index had better be asked. Arguments are checked; there are elements.
 template <executor Executor>
@@ -30,9 +20,7 @@ bool is_in(const context& on, const column& tests, const column& elements, bool*
     const auto found =
         equal_keys<RowId, Executor>(on, {tests}, {elements}, join_kind::semi, {}).take();
     if (!found) return false;
-    Executor::for_each(
-        on, mark_members<RowId>{found->rows.begins.data(), found->rows.counts.data(), out},
-        elements.size);
+    Executor::for_each(on, core::put_found<RowId>{found->rows.begins.data(), out}, elements.size);
     return true;
   });
 }
