@@ -16,6 +16,7 @@
 #include "src/machines/cuda/joins/equal_rows.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"
+#include "tests/support/validity.hpp"
 
 namespace raydex::test {
 namespace {
@@ -65,13 +66,6 @@ class equal_rows_test : public backend_test {
   static bool is_missing(bool some_missing, std::size_t i, std::size_t every) {
     return some_missing && i % every == 0;
   }
-  static std::vector<std::uint8_t> bits_of(std::size_t size, std::size_t every) {
-    std::vector<std::uint8_t> bits(size / 8 + 1);
-    for (std::size_t i = 0; i < size; ++i)
-      if (i % every != 0) bits[i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
-    return bits;
-  }
-
   static pairs expected(const std::vector<Key>& build, const std::vector<Key>& probe,
                         bool some_missing) {
     std::map<Key, std::vector<row>> rows;
@@ -102,8 +96,8 @@ class equal_rows_test : public backend_test {
     const session& at = this->at();
     const auto build_there = at.upload(build);
     const auto probe_there = at.upload(probe);
-    const auto build_bits = at.upload(bits_of(build.size(), 3));
-    const auto probe_bits = at.upload(bits_of(probe.size(), 5));
+    const auto build_bits = at.upload(bits_without(build.size(), 3));
+    const auto probe_bits = at.upload(bits_without(probe.size(), 5));
     column builds(build_there);
     column probes(probe_there);
     if (some_missing) {

@@ -18,6 +18,7 @@
 #include "tests/support/keys.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"
+#include "tests/support/validity.hpp"
 
 namespace raydex::test {
 namespace {
@@ -39,16 +40,10 @@ class members : public backend_test {
     const auto is_missing = [&](std::size_t i, std::size_t every) {
       return some_missing && i % every == 0;
     };
-    const auto bits_of = [&](std::size_t size, std::size_t every) {
-      std::vector<std::uint8_t> bits(size / 8 + 1);
-      for (std::size_t i = 0; i < size; ++i)
-        if (i % every != 0) bits[i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
-      return bits;
-    };
     const auto tests_there = at.upload(tests);
     const auto elements_there = at.upload(elements);
-    const auto test_bits = at.upload(bits_of(tests.size(), 3));
-    const auto element_bits = at.upload(bits_of(elements.size(), 4));
+    const auto test_bits = at.upload(bits_without(tests.size(), 3));
+    const auto element_bits = at.upload(bits_without(elements.size(), 4));
     column of_tests(tests_there);
     column of_elements(elements_there);
     if (some_missing) {
