@@ -191,7 +191,7 @@ class RAYDEX_EXPORT joined {
 /// In which order the rows of a join are.
 enum class join_order : std::uint8_t {
   probe_rows,  ///< in that of the probe rows, and those of one as `joined` says
-  any          ///< in any, those of a probe row side by side; faster of large tables on `cuda`
+  any          ///< in any, not even those of a probe row side by side; faster on `cuda`
 };
 
 /// How the build side of a join is made.
@@ -325,25 +325,25 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& o
 /// cache; what the probe rows of a part found is put back in their order, and build rows that none
 /// of few probe rows asks for are left out. Semi and anti joins of at most 2^17 probe rows, a
 /// fourth of the build rows, go along these with a table of the probes. On `cuda` build rows whose
-/// keys differ, or of any keys that are not hashed for semi and anti joins, lie in one table, which
-/// is filled by parts if the L2 does not hold it. Both sides are divided, until a part's build rows
-/// fit shared memory, for `join_order::any` with 2^22 build rows or more, and where keys repeat. An
-/// index is built where one key has more than some 2^13 build rows, if memory is short, and where
-/// keys repeat for far more probe rows than build rows, or for more than 2^23 of them whose order
-/// matters. With a structure an index is built. *Cost* of the first: on `cpu` two passes over the
-/// keys of the build side, three over those of the probe side, and two over what either becomes; on
-/// `cuda` three passes over the build side and a random read a probe row, or three passes over
-/// either side and one over what they become. Of keys of several columns or strings a pass that
-/// packs or hashes them, and for each build row whose key repeats, and each probe row with a match,
-/// a look at another row of the build columns. *Scratch*: on `cpu` of a build row 8 bytes, or 12 if
+/// keys differ, or of any keys that are not hashed for semi and anti joins, lie in one table,
+/// filled by parts if the L2 does not hold it, with a filter if few of some probes match. For
+/// `join_order::any` pairs of up to 2^21 probe rows, half of 2^18 build rows or more, go by a table
+/// of these. Else both sides are divided until a part's build rows fit shared memory, for `any`
+/// from 2^22 of them on, and where keys repeat; an index is built if one key has over some 2^13
+/// rows, memory is short, or keys repeat for far more probe than build rows or 2^23 in order.
+/// *Cost* without one: on `cpu` two passes over the keys of the build side, three over those of the
+/// probe side, and two over what either becomes; on `cuda` three over the build side and a random
+/// read a probe row, or three over either and one over what they become. Keys of several columns or
+/// strings take a pass that packs or hashes them and, for build rows whose keys repeat and probe
+/// rows with a match, a look at another row. *Scratch*: on `cpu` of a build row 8 bytes, or 12 if
 /// keys have more than 32 bits, of a probe row 4 or 8; where build keys repeat 4 more of either; 8
 /// of either where keys are packed or hashed; with a table of the probes 72 of a probe row alone.
 /// It holds 4 bytes a probe row, and where build keys repeat 8, and 4 a build row. Twice as much
-/// for 4 with 64-bit row ids. On `cuda` for one table, while it is filled, 25 bytes of a build row,
-/// or 45 if keys have more than 32 bits, of semi and anti joins 17 and 29; of at most 2^17 rows 64
-/// and 128, or 32 and 64; else 8 of a build row and 16 of a probe row, or 12 and 24; in no order it
-/// holds 4 more a probe row. *Source* on `cuda`: Sioulas and others, Hardware-conscious hash-joins
-/// on GPUs (ICDE 2019); Adinets and Merrill, Onesweep (2022).
+/// for 4 with 64-bit row ids. On `cuda` for one table, while it is filled, 27 bytes of a build row,
+/// or 47 if keys have more than 32 bits, of semi and anti joins 19 and 31; of at most 2^17 rows 64
+/// and 128, or 32 and 64; of a table of the probe rows 32 or 48, and it holds 8 a build row; else 8
+/// of a build row and 16 of a probe row, or 12 and 24; in no order it holds 4 more a probe row.
+/// *Source* on `cuda`: Sioulas and others (ICDE 2019); Adinets and Merrill, Onesweep (2022).
 RAYDEX_EXPORT std::unique_ptr<joined> match_tables(backend where, const context& on,
                                                    const key_parts& build, const key_parts& probe,
                                                    join_kind kind = join_kind::inner,

@@ -8,7 +8,7 @@
 A shape is `BUILDxPROBE` rows, `2^20x2^20`, with what is particular to it behind a colon: `copies=16` of each build
 key, `hits=50` percent of the probes that have a match, `zipf` probes (coefficient 1), `heavy`: half of the probes ask
 for one key. A key is int32, int64, `pair` (two int64 columns; neither is unique) or `text` (of 8 to 40 bytes; the last
-eight differ; not on a GPU). Kinds are inner, left, semi and anti. `--shapes`, `--keys` and `--kinds` take several, with
+eight differ; on a GPU columns of pylibcudf for all). Kinds are inner, left, semi and anti. `--shapes`, `--keys` and `--kinds` take several, with
 commas; `--set sizes|shapes` is one of two lists: 2^10 to 2^26 rows a side, and shapes of 2^22 build rows.
 
 Both tables are where the peer wants them before the clock starts, in memory, with a column of row numbers. All
@@ -96,6 +96,8 @@ def columns(numbers, key):
         return {"k": scattered(numbers, key)}
     if key == "pair":
         return {"k": scattered(numbers >> 8, "int64"), "l": scattered(numbers & 255, "int64")}
+    if not isinstance(numbers, np.ndarray):
+        return {"k": on_gpu(columns(numbers.get(), key)["k"])}
     import pyarrow
 
     ends = np.cumsum(8 + numbers % 33)
@@ -106,6 +108,22 @@ def columns(numbers, key):
         content[ends - 1 - at] = hexadecimal[code >> np.uint32(4 * at) & 15]
     buffers = [None, pyarrow.py_buffer(np.concatenate([[0], ends])), pyarrow.py_buffer(content)]
     return {"k": pyarrow.Array.from_buffers(pyarrow.large_string(), len(numbers), buffers)}
+
+
+def on_gpu(strings):
+    """A column of pylibcudf."""
+    import cupy
+    import pylibcudf
+
+    def part(kind, size, cells, children=()):
+        memory = pylibcudf.gpumemoryview(cupy.asarray(cells))
+        return pylibcudf.Column(pylibcudf.DataType(kind), size, memory, None, 0, 0, list(children))
+
+    kinds = pylibcudf.TypeId
+    _, ends, content = strings.buffers()
+    offsets = np.frombuffer(ends, "int64")[: len(strings) + 1].astype("int32")
+    size = len(strings)
+    return part(kinds.STRING, size, np.frombuffer(content, "u1"), [part(kinds.INT32, size + 1, offsets)])
 
 
 class Raydex:
@@ -220,7 +238,8 @@ class CuDF:
             rmm.mr.set_current_device_resource(pool)
         self.plc = pylibcudf
         self.sides = [
-            pylibcudf.Table([pylibcudf.Column.from_cuda_array_interface(column) for column in side.values()])
+            pylibcudf.Table([column if isinstance(column, pylibcudf.Column)
+                             else pylibcudf.Column.from_cuda_array_interface(column) for column in side.values()])
             for side in (build, probe)
         ]
 

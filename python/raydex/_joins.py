@@ -350,8 +350,8 @@ def join(
         Of the hash of keys that are hashed, as texts and long keys are, and of a hash table: a number of 32 bits
         that gives the same one each time. By default each join draws its own. Answers do not depend on it.
     maintain_order
-        Whether rows are in the order of the probe rows. If not, large tables on a GPU take less time. A join with an
-        `Index` has that order in any case.
+        Whether rows are in the order of the probe rows. If not, not even those of one of them lie side by side, and
+        joins on a GPU take less time. A join with an `Index` has that order in any case.
     lazy
         Whether rows are written when they are asked for, see `Joined`.
     dtype

@@ -111,6 +111,31 @@ TEST_F(cuda_graphs, of_lookups) {
   }
 }
 
+// Of tests that a table takes without being divided.
+TEST_F(cuda_graphs, of_is_in) {
+  auto random = generator();
+  const auto check_keys = [&]<class Key>(Key, std::size_t size) {
+    std::vector<Key> tests(size);
+    std::vector<Key> elements(5000);
+    for (auto* const keys : {&tests, &elements})
+      for (Key& key : *keys)
+        key = static_cast<Key>(below(random, 2 * size) * 0x9e37'79b9'7f4a'7c15);
+    const buffer<Key> tests_there = at().upload(tests);
+    const buffer<Key> elements_there = at().upload(elements);
+    check_captured<std::uint8_t>(
+        [&](const context& on, buffer<std::uint8_t>& out) {
+          is_in(tested_backend(), on, column(tests_there), column(elements_there),
+                {reinterpret_cast<bool*>(out.data()), out.size()});
+        },
+        elements.size(), std::to_string(size));
+  };
+  check_keys(std::uint32_t{}, 3000);
+  check_keys(std::int64_t{}, 3000);
+  if (tested_by_emulation()) return;
+  check_keys(std::uint32_t{}, std::size_t{1} << 22);
+  check_keys(std::int64_t{}, std::size_t{1} << 21);
+}
+
 TEST_F(cuda_graphs, of_minima) {
   auto random = generator();
   std::vector<float> values(100'000);

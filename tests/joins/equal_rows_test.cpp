@@ -45,11 +45,14 @@ class equal_rows_test : public backend_test {
   }
 
   // The rows that probes found, those of a probe in their order.
-  static pairs rows_of(const session& at, const found_rows<row>& found, std::size_t entries) {
+  static pairs rows_of(const session& at, const found_rows<row>& found) {
     const std::vector<row> begins = at.download(found.begins);
     const std::vector<row> counts = at.download(found.counts);
     const std::vector<row> probe_rows = at.download(found.probe_rows);
-    std::vector<row> list(found.list == nullptr ? 0 : entries);
+    std::size_t listed = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i] > 1) listed = std::max<std::size_t>(listed, begins[i] + counts[i]);
+    std::vector<row> list(listed);
     at.copy_out(list.data(), found.list, list.size() * sizeof(row));
     pairs rows;
     for (std::size_t i = 0; i < begins.size(); ++i) {
@@ -86,7 +89,7 @@ class equal_rows_test : public backend_test {
     for (const auto& [probe_row, build_row] : wanted)
       with_match.insert(probe_row);
     EXPECT_EQ(found.rows, with_match.size());
-    for (const auto& [probe_row, any] : rows_of(at(), found, 0))
+    for (const auto& [probe_row, any] : rows_of(at(), found))
       ASSERT_EQ(with_match.erase(probe_row), 1);
     EXPECT_TRUE(with_match.empty());
   }
@@ -107,19 +110,32 @@ class equal_rows_test : public backend_test {
     const pairs wanted = expected(build, probe, some_missing);
     const bool repeat = std::set<Key>(build.begin(), build.end()).size() != build.size();
     // Tables that are filled in any order, and by parts.
-    for (const std::size_t in_l2 : {cuda::table_in_l2, std::size_t{0}}) {
-      const auto by_table = cuda::find_by_table<Key>(at, builds, probes, {.seed = 7}, in_l2);
+    for (const std::size_t in_l2 : {cuda::table_options{}.in_l2, std::size_t{0}}) {
+      const cuda::table_options within{.in_l2 = in_l2};
+      const auto by_table = cuda::find_by_table<Key>(at, builds, probes, {.seed = 7}, within);
       ASSERT_EQ(by_table.has_value(), !repeat);
       if (by_table) {
-        ASSERT_EQ(rows_of(at, *by_table, build.size()), wanted);
+        ASSERT_EQ(rows_of(at, *by_table), wanted);
         EXPECT_EQ(by_table->rows, wanted.size());
         EXPECT_EQ(at.download(by_table->tile_ends).at((probe.size() - 1) / core::tile_probes),
                   wanted.size());
       }
       const auto any_row = cuda::find_by_table<Key>(
-          at, builds, probes, {.seed = 7, .joining = core::joining::once_if_any}, in_l2);
-      ASSERT_TRUE(any_row || (repeat && in_l2 == 0));
-      if (any_row) check_any_row(*any_row, wanted);
+          at, builds, probes, {.seed = 7, .joining = core::joining::once_if_any}, within);
+      ASSERT_TRUE(any_row);
+      check_any_row(*any_row, wanted);
+      for (const bool known : {false, true}) {
+        const auto grouped =
+            cuda::find_by_table<Key>(at, builds, probes, {.seed = 7, .order = join_order::any},
+                                     {.in_l2 = in_l2, .keys_repeat = known});
+        ASSERT_TRUE(grouped || (repeat && in_l2 == 0));
+        if (!grouped) continue;
+        EXPECT_EQ(grouped->rows, wanted.size());
+        EXPECT_EQ(grouped->counts.size(), repeat || known ? probe.size() : 0);
+        pairs rows = rows_of(at, *grouped);
+        std::ranges::sort(rows);
+        ASSERT_EQ(rows, wanted);
+      }
     }
     for (const auto& [order, known] :
          {std::pair(join_order::probe_rows, false), std::pair(join_order::any, false),
@@ -128,7 +144,7 @@ class equal_rows_test : public backend_test {
           cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order}, known);
       ASSERT_TRUE(by_parts);
       EXPECT_LE(by_parts->entries, build.size());
-      pairs rows = rows_of(at, by_parts->rows, by_parts->entries);
+      pairs rows = rows_of(at, by_parts->rows);
       // Of a probe they are in their order in any case.
       if (order == join_order::any) std::ranges::stable_sort(rows, {}, &std::pair<row, row>::first);
       ASSERT_EQ(rows, wanted);
@@ -183,6 +199,54 @@ TYPED_TEST(equal_rows_test, of_many_rows) {
   EXPECT_FALSE(find());
 }
 
+// If few of the probes that are tried have a match, a filter is asked before the table.
+TYPED_TEST(equal_rows_test, of_few_matches) {
+  auto random = generator();
+  for (const std::size_t size : {1U, 900U, 5000U, 20'000U}) {
+    std::vector<TypeParam> builds = this->different(size, random);
+    this->check(builds, this->keys_of(size, 100 * size, random));
+    this->check(builds, this->keys_of(2 * size, 100 * size, random), true);
+    const std::size_t copies = size / 20;
+    std::copy_n(builds.begin(), copies, builds.end() - static_cast<std::ptrdiff_t>(copies));
+    this->check(builds, this->keys_of(size, 100 * size, random));
+    if (this->HasFatalFailure()) return;
+  }
+  // The hash that is the empty mark passes.
+  const TypeParam key = core::key_of(core::hash_by<TypeParam>(7), static_cast<TypeParam>(-1));
+  std::vector<TypeParam> builds = this->different(2000, random);
+  std::vector<TypeParam> probes = this->keys_of(3000, 1'000'000, random);
+  probes[1500] = key;
+  this->check(builds, probes);
+  builds[1000] = key;
+  this->check(builds, probes);
+}
+
+// A table that is too large for the filter has none, and one of too many rows no groups.
+TYPED_TEST(equal_rows_test, of_tables_beyond_their_limits) {
+  auto random = generator();
+  const session& at = this->at();
+  std::vector<TypeParam> builds = this->different(3000, random);
+  const auto probes = at.upload(this->keys_of(4000, 300'000, random));
+  const auto find = [&](const cuda::table_options& within, std::uint64_t& peak) {
+    const auto there = at.upload(builds);
+    const context plain = at;
+    tracking_resource meter(plain.memory);
+    const auto found =
+        cuda::find_by_table<TypeParam>({meter, plain.stream}, column(there), column(probes),
+                                       {.seed = 7, .order = join_order::any}, within);
+    peak = meter.peak();
+    return found.has_value();
+  };
+  std::uint64_t with_filter = 0;
+  std::uint64_t without = 0;
+  EXPECT_TRUE(find({.in_l2 = 0}, with_filter));
+  EXPECT_TRUE(find({.in_l2 = 0, .filter = 4000}, without));
+  EXPECT_GT(with_filter, without + 4000);
+  builds[7] = builds[8];
+  EXPECT_TRUE(find({.grouped = 3000}, without));
+  EXPECT_FALSE(find({.grouped = 2999}, without));
+}
+
 TYPED_TEST(equal_rows_test, of_missing_keys) {
   auto random = generator();
   this->check(this->different(3001, random), this->keys_of(2000, 4000, random), true);
@@ -224,11 +288,12 @@ TYPED_TEST(equal_rows_test, memory_of_a_table) {
   const auto builds = at.upload(this->different(std::size_t{1} << 16, random));
   const column probes(std::span(builds.data(), 100));
   const context plain = at;
+  constexpr cuda::table_options by_parts{.in_l2 = 0};
   for (const auto joining : {core::joining::matches, core::joining::once_if_any}) {
     tracking_resource meter(plain.memory);
     const equality how{.seed = 7, .joining = joining};
-    ASSERT_TRUE(
-        cuda::find_by_table<TypeParam>({meter, plain.stream}, column(builds), probes, how, 0));
+    ASSERT_TRUE(cuda::find_by_table<TypeParam>({meter, plain.stream}, column(builds), probes, how,
+                                               by_parts));
     const bool wide = sizeof(TypeParam) == 8;
     const std::size_t of_row = how.any_row() ? (wide ? 29 : 17) : (wide ? 45 : 25);
     EXPECT_LE(meter.peak(), of_row * builds.size() + (std::size_t{1} << 16));
@@ -257,12 +322,13 @@ TYPED_TEST(equal_rows_test, of_a_key_that_many_build_rows_have) {
   const column all(same);
   EXPECT_FALSE(cuda::find_by_parts<TypeParam>(at, all, all, {.seed = 1}));
   EXPECT_FALSE(cuda::find_by_table<TypeParam>(at, all, all, {.seed = 1}));
-  // A part of a table has fewer slots; a table of one part takes them for one key.
+  // A part of a table has fewer slots, but without rows a table of one part is made then.
   const equality any_row{.seed = 1, .joining = core::joining::once_if_any};
-  EXPECT_FALSE(cuda::find_by_table<TypeParam>(at, all, all, any_row, 0));
-  const auto found = cuda::find_by_table<TypeParam>(at, all, all, any_row);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->rows, all.size);
+  for (const std::size_t in_l2 : {cuda::table_options{}.in_l2, std::size_t{0}}) {
+    const auto found = cuda::find_by_table<TypeParam>(at, all, all, any_row, {.in_l2 = in_l2});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->rows, all.size);
+  }
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ class Series(_Values):
     exported = staticmethod(lambda array: array)  # how pylibcudf's column is given
 
     def __init__(self, data, dtype=None):
-        values = pd.Series(data, dtype=dtype)
+        on_gpu = hasattr(data, "__cuda_array_interface__")
+        values = pd.Series(_on_host(data) if on_gpu else data, dtype=dtype)
         super().__init__(values.convert_dtypes() if dtype is None else values)
 
     @property

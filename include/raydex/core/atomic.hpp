@@ -31,6 +31,15 @@ RAYDEX_HD inline std::uint32_t add_atomically(std::uint32_t* number, std::uint32
 #endif
 }
 
+/// Sets bits of a number; orders nothing else.
+RAYDEX_HD inline void set_bits_atomically(std::uint32_t* number, std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  atomicOr(number, bits);
+#else
+  std::atomic_ref(*number).fetch_or(bits, std::memory_order_relaxed);
+#endif
+}
+
 /// Makes a number another one if that is smaller; orders nothing else.
 RAYDEX_HD inline void keep_smallest(std::uint64_t* number, std::uint64_t other) {
 #if defined(__CUDA_ARCH__)

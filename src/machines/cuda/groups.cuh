@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "raydex/core/atomic.hpp"
 #include "raydex/core/group.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "src/machines/cuda/launch.cuh"
@@ -81,6 +82,18 @@ class warp_group {
     const unsigned same = __match_any_sync(all_lanes, flag ? number : none);
     total = static_cast<unsigned>(__popc(same));
     return static_cast<unsigned>(__popc(same & ((1U << lane()) - 1)));
+  }
+  // Counts each thread whose flag is set at a counter; the number of those counted there before it.
+  // One thread adds for all of the warp.
+  __device__ static std::uint32_t count_at(bool flag, unsigned counter, std::uint32_t* counters) {
+    constexpr unsigned none = ~0U;
+    const unsigned same = __match_any_sync(all_lanes, flag ? counter : none);
+    const auto first = static_cast<unsigned>(__ffs(static_cast<int>(same)) - 1);
+    std::uint32_t counted = 0;
+    if (flag && lane() == first)
+      counted = core::add_atomically(counters + counter, static_cast<std::uint32_t>(__popc(same)));
+    return from_lane(counted, first) +
+           static_cast<std::uint32_t>(__popc(same & ((1U << lane()) - 1)));
   }
   __device__ static std::uint32_t vote(bool flag) { return __ballot_sync(all_lanes, flag ? 1 : 0); }
   // What the thread of this lane has. All threads ask together.

@@ -189,7 +189,7 @@ class built_joined final : public joined {
   // `rows`: of the build side, if the join has rows without a match.
   built_joined(const context& on, const index_info& build_side, join_kind kind,
                found_rows<RowId> found, std::uint64_t rows = 0)
-      : joined(build_side.where, kind, found.begins.size(), last_row(build_side, rows)),
+      : joined(build_side.where, kind, found.probes(), last_row(build_side, rows)),
         found_(std::move(found)),
         tiles_(found_.tile_ends.size() != 0
                    ? row_tiles<Executor>(found_.begins.size(), std::move(found_.tile_ends),
@@ -209,13 +209,21 @@ class built_joined final : public joined {
   }
 
   void do_counts(const context& on, std::uint64_t* out) const override {
-    Executor::for_each(on, core::write_row_counts<located>{found_.view(kind()), out}, probes());
+    if (found_.turned_probes == 0) {
+      Executor::for_each(on, core::write_row_counts<located>{found_.view(kind()), out}, probes());
+      return;
+    }
+    Executor::clear(on, out, probes());
+    Executor::for_each(on, core::add_row_counts<located>{found_.view(kind()), out},
+                       found_.begins.size());
   }
 
   void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
     with_slice(first, out, [&]<class Out>(const core::row_slice<Out>& slice) {
       without_probe_.write_after(on, tiles_.rows(), slice, [&](const core::row_slice<Out>& some) {
-        tiles_.template write<core::row_writer<located, Out>>(on, found_.view(kind()), some);
+        core::row_slice<Out> own = some;
+        if (found_.turned_probes != 0) std::swap(own.probe_rows, own.build_rows);
+        tiles_.template write<core::row_writer<located, Out>>(on, found_.view(kind()), own);
       });
     });
   }

@@ -28,6 +28,9 @@ struct equality {
   const core::composite_cells* hashed_from = nullptr;  // compared, if build keys are hashes of it
   join_order order = join_order::probe_rows;
   core::joining joining = core::joining::matches;  // which rows of the join a probe has
+  // Whether pairs are all that is wanted, so that sides may change places.
+  bool pairs_alone = false;
+  bool counted = true;  // whether anyone asks how many rows the join has
 
   // Whether a probe is to know that there is a build row, but not which.
   bool any_row() const { return core::is_once(joining); }

@@ -18,7 +18,7 @@ bool is_in(const context& on, const column& tests, const column& elements, bool*
   }
   return with_row_id(row_ids_of(tests.size), [&]<class RowId>(RowId) {
     const auto found =
-        equal_keys<RowId, Executor>(on, {tests}, {elements}, join_kind::semi, {}).take();
+        equal_keys<RowId, Executor>(on, {tests}, {elements}, join_kind::semi, {}, false).take();
     if (!found) return false;
     Executor::for_each(on, core::put_found<RowId>{found->rows.begins.data(), out}, elements.size);
     return true;

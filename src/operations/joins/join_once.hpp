@@ -45,15 +45,19 @@ inline void leave_out_one(core::composite_cells& build, core::composite_cells& p
 template <class RowId, executor Executor>
 class equal_keys {
  public:
+  // `counted`: whether anyone asks how many rows the join has.
   equal_keys(const context& on, const key_parts& build, const key_parts& probe, join_kind kind,
-             const join_options& options)
+             const join_options& options, bool counted = true)
       : on_(on),
         build_(composite_of(build, options.missing_equal)),
         probe_(composite_of(probe, options.missing_equal)),
         build_size_(size_of(build)),
         probe_size_(size_of(probe)),
-        how_{options.seed ? *options.seed : random_seed(), nullptr, options.order,
-             joining_of(kind)} {
+        how_{.seed = options.seed ? *options.seed : random_seed(),
+             .order = options.order,
+             .joining = joining_of(kind),
+             .pairs_alone = kind == join_kind::inner,
+             .counted = counted} {
     switch (comparison_of(build_)) {
       case key_comparison::column:
         find(std::get<column>(build.front()), std::get<column>(probe.front()));

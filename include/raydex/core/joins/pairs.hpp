@@ -421,4 +421,17 @@ struct write_row_counts {
   }
 };
 
+/// Adds up how often each row that the probes found is in the join, if probe rows were found by
+/// build rows.
+template <class Located>
+struct add_row_counts {
+  Located found;       ///< the build rows
+  std::uint64_t* out;  ///< a number a probe row
+  /// Adds those of a build row.
+  RAYDEX_HD void operator()(std::uint64_t build) const {
+    for (std::uint64_t k = 0; k < found.matches(build); ++k)
+      add_atomically(out + found.build_row(build, k), std::uint64_t{1});
+  }
+};
+
 }  // namespace raydex::core

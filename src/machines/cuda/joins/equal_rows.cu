@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -46,6 +47,15 @@ bool parts_first(std::uint64_t build, std::uint64_t probe, const equality& how) 
   constexpr std::uint64_t most = std::uint64_t{1} << 28;
   if (how.order != join_order::any || how.any_row() || probe > most_divided_rows) return false;
   return build >= least && build <= most && probe / build <= 4;
+}
+
+// Whether the sides had better change places: the probe rows then lie in a table, and those of a
+// key side by side, which takes more launches.
+bool turning_pays(std::uint64_t build, std::uint64_t probe, const equality& how) {
+  constexpr std::uint64_t least = std::uint64_t{1} << 18;
+  constexpr std::uint64_t most_grouped = std::uint64_t{1} << 21;
+  if (how.order != join_order::any || !how.pairs_alone || how.hashed_from != nullptr) return false;
+  return build >= least && probe <= build / 2 && probe <= most_grouped;
 }
 
 // Whether parts take less time than an index, if keys repeat.
@@ -222,9 +232,11 @@ class part_join {
 template <class Key, class Slot>
 class filled_table {
  public:
+  // `filtered`: whether it has a filter, if that is not too large; only parts have one.
   filled_table(const context& on, const column& build, std::uint64_t rows, std::uint64_t seed,
-               std::size_t in_l2, std::uint64_t* differ, std::uint64_t* suffice)
-      : part_bits_(rows * sizeof(Slot) <= in_l2 / 2 ? 0 : part_bits(rows)),
+               const table_options& options, bool filtered, std::uint64_t* differ,
+               std::uint64_t* suffice)
+      : part_bits_(rows * sizeof(Slot) <= options.in_l2 / (filtered ? 4 : 2) ? 0 : part_bits(rows)),
         part_slots_(part_bits_ == 0 ? rows * slots_a_row(rows)
                                     : expected_room(rows, part_bits_) * 3 / 2),
         mix_(core::hash_by<Key>(seed)) {
@@ -233,13 +245,17 @@ class filled_table {
       fill_with_ones(on, slots_.data(), slots());
       executor::for_each_alone(on, put_keys<Key, Slot>{{cells_of(build)}, view(), differ}, rows);
     } else {
-      fill_by_parts(on, build, seed, differ, suffice);
+      filtered = filtered && filter_words() * sizeof(std::uint32_t) <= options.filter;
+      fill_by_parts(on, build, seed, filtered, differ, suffice);
     }
   }
 
   key_table<Key, Slot> view() {
-    return {mix_, slots_.data(), part_bits_, static_cast<std::uint32_t>(part_slots_)};
+    return {mix_, slots_.data(), part_bits_, static_cast<std::uint32_t>(part_slots_),
+            filter_.data()};
   }
+  bool is_one_part() const { return part_bits_ == 0; }
+  bool has_filter() const { return filter_.size() != 0; }
 
  private:
   // In a small table, a thread waits for the slots that it looks at, one after the other: more of
@@ -251,13 +267,15 @@ class filled_table {
 
   // Those of all parts, and the one of the key whose hash is the empty mark.
   std::uint64_t slots() const { return (part_slots_ << part_bits_) + 1; }
+  std::uint64_t filter_words() { return std::uint64_t{view().filter_words()} << part_bits_; }
 
-  void fill_by_parts(const context& on, const column& build, std::uint64_t seed,
+  void fill_by_parts(const context& on, const column& build, std::uint64_t seed, bool filtered,
                      std::uint64_t* differ, std::uint64_t* suffice) {
     const divided_column<Key> rows = divided<Key>(on, build, seed, part_bits_);
     const std::uint64_t parts = std::uint64_t{1} << part_bits_;
     buffer<std::uint32_t> begins(on, parts + 1);
     slots_ = {on, slots()};  // not before, since the division takes twice what it leaves
+    if (filtered) filter_ = {on, filter_words()};
     fill_with_ones(on, slots_.data() + slots() - 1, 1);
     const divided_side<Key> side{rows.hashes.data(), rows.rows.data(), begins.data(), rows.size};
     executor::for_each_alone(on, put_part_begins<Key>{{side, {}}, part_bits_, begins.data()},
@@ -268,6 +286,7 @@ class filled_table {
   unsigned part_bits_;
   std::uint64_t part_slots_;
   buffer<Slot> slots_;
+  buffer<std::uint32_t> filter_;
   core::hash_function<Key> mix_;
 };
 
@@ -278,57 +297,134 @@ bool repeat_soon(const context& on, const column& build, std::uint64_t seed) {
   if (build.size <= 16 * tried) return false;
   buffer<std::uint64_t> differ(on, 1);
   fill_with_ones(on, differ);
-  const filled_table<Key, key_slot<Key>> table(on, build, tried, seed, table_in_l2, differ.data(),
+  const filled_table<Key, key_slot<Key>> table(on, build, tried, seed, {}, false, differ.data(),
                                                nullptr);
   return executor::read(on, differ.data()) == 0;
 }
 
-// By a table of the build keys; nothing if slots keep rows and two rows have equal keys.
-template <class Key, class Slot>
-std::optional<found_rows<std::uint32_t>> find_in_table(const context& on, const column& build,
-                                                       const column& probe, const equality& how,
-                                                       std::size_t in_l2) {
-  constexpr bool may_repeat = std::is_same_v<Slot, key_slot<Key>>;
-  const std::uint64_t tiles = core::tiles_of(probe.size);
-  found_rows<std::uint32_t> found;
-  found.begins = {on, probe.size};
-  found.tile_ends = {on, tiles + 2};
-  // What is read with the rows' number.
-  std::uint64_t* const differ = found.tile_ends.data() + tiles;
-  std::uint64_t* const suffice = differ + 1;
-  fill_with_ones(on, differ, 2);
-  {
-    filled_table<Key, Slot> table(on, build, build.size, how.seed, in_l2,
-                                  may_repeat ? nullptr : differ, suffice);
-    executor::for_each_in_blocks(on,
-                                 find_keys<Key, Slot>{{cells_of(probe)},
-                                                      probe.size,
-                                                      table.view(),
-                                                      how.joining,
-                                                      found.begins.data(),
-                                                      found.tile_ends.data()},
-                                 tiles);
-  }
-  if (tiles > 1) executor::inclusive_sum(on, found.tile_ends.data(), tiles);
-  std::uint64_t last[3];
-  executor::copy_out(on, last, differ - 1, sizeof last);
-  if (last[1] == 0 || last[2] == 0) return std::nullopt;
-  found.rows = last[0];
-  // Probes whose key only has an equal hash have fewer.
-  if (how.hashed_from != nullptr) found.tile_ends = {};
-  return found;
+// Whether a table knows which keys there are, and no rows.
+bool by_key_slots(const equality& how) {
+  return how.any_row() && how.hashed_from == nullptr;
 }
+
+// A join by a table of the build keys.
+template <class Key, class Slot>
+class table_join {
+ public:
+  table_join(const context& on, const column& build, const column& probe, const equality& how,
+             const table_options& options)
+      : on_(on),
+        how_(how),
+        tiles_(core::tiles_of(probe.size)),
+        found_(room_for(on, probe.size)),
+        table_(on, build, build.size, how.seed, options,
+               probe.size >= build.size && !options.keys_repeat,
+               any_row || options.keys_repeat ? nullptr : differ(), suffice()),
+        probes_{{cells_of(probe)}, probe.size, table_.view()},
+        hits_(counted_hits()) {
+    if (!options.keys_repeat) find(differ());
+    if constexpr (!any_row) {
+      const bool small = build.size <= options.grouped && how.order == join_order::any;
+      if (complete_ || !(small || options.keys_repeat)) return;
+      group(build);
+      find(suffice());
+    }
+  }
+
+  // Nothing if keys repeat and are not grouped, or a part of the table has too few slots.
+  std::optional<found_rows<std::uint32_t>> take() {
+    if (!complete_) return std::nullopt;
+    // Probes whose key only has an equal hash have fewer.
+    if (how_.hashed_from != nullptr) found_.tile_ends = {};
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr bool any_row = std::is_same_v<Slot, key_slot<Key>>;
+
+  static found_rows<std::uint32_t> room_for(const context& on, std::uint64_t probes) {
+    const std::uint64_t tiles = core::tiles_of(probes);
+    found_rows<std::uint32_t> room;
+    room.begins = {on, probes};
+    room.tile_ends = {on, tiles + 2};
+    fill_with_ones(on, room.tile_ends.data() + tiles, 2);
+    return room;
+  }
+  // Numbers that are read with that of the rows.
+  std::uint64_t* differ() { return found_.tile_ends.data() + tiles_; }
+  std::uint64_t* suffice() { return differ() + 1; }
+
+  buffer<std::uint32_t> counted_hits() const {
+    if (!table_.has_filter()) return {};
+    buffer<std::uint32_t> hits(on_, 2);
+    executor::clear(on_, hits.data(), hits.size());
+    const std::uint64_t groups = std::min(tiles_, count_hits<Key, Slot>::most_groups);
+    executor::for_each_in_blocks(on_, count_hits<Key, Slot>{probes_, groups, hits.data()}, groups);
+    return hits;
+  }
+
+  // Finds nothing if the number there is 0.
+  void find(const std::uint64_t* unless) {
+    std::uint64_t* const ends = found_.tile_ends.data();
+    executor::for_each_in_blocks(
+        on_,
+        find_keys<Key, Slot>{probes_, how_.joining, unless, hits_.data(), found_.begins.data(),
+                             group_ends_.data(), found_.counts.data(), ends},
+        tiles_);
+    if (!how_.counted && any_row && table_.is_one_part()) {  // which nothing can be wrong with
+      complete_ = true;
+      return;
+    }
+    if (tiles_ > 1) executor::inclusive_sum(on_, ends, tiles_);
+    std::uint64_t last[3];
+    executor::copy_out(on_, last, ends + tiles_ - 1, sizeof last);
+    found_.rows = last[0];
+    complete_ = last[2] != 0 && (last[1] != 0 || group_ends_.size() != 0);
+  }
+
+  void group(const column& build) {
+    const std::uint64_t rows = build.size;
+    buffer<std::uint32_t> owners(on_, rows);
+    buffer<std::uint32_t> ranks(on_, rows);
+    group_ends_ = {on_, rows + 1};
+    found_.own_list = {on_, rows * sizeof(std::uint32_t)};
+    found_.list = found_.own_list.data();
+    found_.counts = {on_, probes_.size};
+    const key_groups groups{owners.data(), ranks.data(), group_ends_.data(),
+                            reinterpret_cast<std::uint32_t*>(found_.own_list.data())};
+    executor::clear(on_, group_ends_.data(), group_ends_.size());
+    executor::for_each_in_blocks(
+        on_, count_groups<Key>{{{cells_of(build)}, rows, table_.view()}, groups},
+        core::tiles_of(rows));
+    executor::inclusive_sum(on_, groups.ends + 1, rows);
+    executor::for_each(on_, list_groups{groups}, rows);
+  }
+
+  context on_;
+  equality how_;
+  std::uint64_t tiles_;
+  found_rows<std::uint32_t> found_;
+  filled_table<Key, Slot> table_;
+  looked_up<Key, Slot> probes_;
+  buffer<std::uint32_t> hits_;  // as of `find_keys`, as the next one
+  buffer<std::uint32_t> group_ends_;
+  bool complete_ = false;
+};
 
 }  // namespace
 
 template <class Key>
 std::optional<found_rows<std::uint32_t>> find_by_table(const context& on, const column& build,
                                                        const column& probe, const equality& how,
-                                                       std::size_t in_l2) {
-  if (how.any_row() && how.hashed_from == nullptr)
-    return find_in_table<Key, key_slot<Key>>(on, build, probe, how, in_l2);
-  if (repeat_soon<Key>(on, build, how.seed)) return std::nullopt;
-  return find_in_table<Key, row_slot<Key>>(on, build, probe, how, in_l2);
+                                                       const table_options& options) {
+  if (!by_key_slots(how))
+    return table_join<Key, row_slot<Key>>(on, build, probe, how, options).take();
+  auto found = table_join<Key, key_slot<Key>>(on, build, probe, how, options).take();
+  if (found) return found;
+  // In one part equal keys take one slot.
+  table_options in_one_part = options;
+  in_one_part.in_l2 = std::numeric_limits<std::size_t>::max();
+  return table_join<Key, key_slot<Key>>(on, build, probe, how, in_one_part).take();
 }
 
 template <class Key>
@@ -341,9 +437,9 @@ std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on, const 
 }
 
 template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint32_t>(
-    const context&, const column&, const column&, const equality&, std::size_t);
+    const context&, const column&, const column&, const equality&, const table_options&);
 template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint64_t>(
-    const context&, const column&, const column&, const equality&, std::size_t);
+    const context&, const column&, const column&, const equality&, const table_options&);
 template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint32_t>(
     const context&, const column&, const column&, const equality&, bool);
 template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint64_t>(
@@ -357,12 +453,21 @@ std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column
         probe.size >= not_found<std::uint32_t>)
       return std::nullopt;
     try {
-      if (parts_first(build.size, probe.size, how))
-        return find_by_parts<Key>(on, build, probe, how, repeat_soon<Key>(on, build, how.seed));
-      auto found = find_by_table<Key>(on, build, probe, how);
-      if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
-      if (!parts_pay<Key>(build.size, probe.size, how.order)) return std::nullopt;
-      return find_by_parts<Key>(on, build, probe, how, true);
+      if (turning_pays(build.size, probe.size, how)) {
+        found_rows<RowId> found =
+            find_by_table<Key>(on, probe, build, how, {.keys_repeat = true}).value();
+        found.turned_probes = probe.size;
+        return equal_rows<RowId>{std::move(found), build.size, false};
+      }
+      bool keys_repeat = !by_key_slots(how) && repeat_soon<Key>(on, build, how.seed);
+      const bool in_parts = parts_first(build.size, probe.size, how);
+      if (!keys_repeat && !in_parts) {
+        auto found = find_by_table<Key>(on, build, probe, how);
+        if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
+        keys_repeat = true;
+      }
+      if (!in_parts && !parts_pay<Key>(build.size, probe.size, how.order)) return std::nullopt;
+      return find_by_parts<Key>(on, build, probe, how, keys_repeat);
     } catch (const out_of_memory&) {
       return std::nullopt;  // an index and lookups take less
     }

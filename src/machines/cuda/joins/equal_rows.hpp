@@ -12,16 +12,22 @@
 
 namespace raydex::cuda {
 
-// Bytes of a table that is filled in any order, since the L2 holds it.
-inline constexpr std::size_t table_in_l2 = std::size_t{1} << 26;
+// How a table is made. What is best was measured on an H200.
+struct table_options {
+  std::size_t in_l2 = std::size_t{1} << 26;        // bytes; larger ones are filled by parts
+  std::size_t filter = std::size_t{1} << 25;       // bytes of a filter; larger ones are left out
+  std::uint64_t grouped = std::uint64_t{1} << 20;  // rows of which those of a key are, see below
+  bool keys_repeat = false;                        // whether that is known: then they are, too
+};
 
-// By a table of the build rows, in the order of the probe rows; nothing if two have equal keys. If
-// any one row of a key suffices and keys are no hashes, they may, unless one has more rows than a
-// part has slots; 0 stands for the row then. Tables of more than `in_l2` bytes are filled by parts.
+// By a table of the build rows, the probe rows in their order. If two build rows have equal keys,
+// nothing; but if rows may be in any order, and these are few or known to have, those of a key are
+// put side by side. If any one row of a key suffices and keys are no hashes, they may, and 0 stands
+// for the row.
 template <class Key>
 RAYDEX_INTERNAL std::optional<found_rows<std::uint32_t>> find_by_table(
     const context& on, const column& build, const column& probe, const equality& how,
-    std::size_t in_l2 = table_in_l2);
+    const table_options& options = {});
 
 // By parts of both sides; nothing if one has too many build rows. `keys_repeat`: whether build rows
 // are known to have equal keys, which saves finding out.
