@@ -60,7 +60,8 @@ class divided_join_of : public testing::Test {
       ++entries;
     }
     const core::hash_function<key> mix = core::hash_by<key>(random_());
-    divided_join<key, row_id> tested(on_, build.view(), probe.view(), mix, nullptr, false, bits);
+    divided_join<key, row_id> tested(on_, build.view(), probe.view(), mix, nullptr,
+                                     core::joining::matches, bits);
     EXPECT_FALSE(tested.confused());
     // Where probes are few, build rows that none of them may match are left out.
     const bool all_pass = probe.keys.size() > build.keys.size() / 4;
@@ -69,40 +70,63 @@ class divided_join_of : public testing::Test {
       EXPECT_EQ(tested.entries(), entries);
     }
     const found_rows<row_id> found = tested.take();
-    ASSERT_EQ(found.begins.size(), probe.keys.size());
-    if (all_pass) {
-      EXPECT_EQ(found.counts.size(), rows.size() == entries ? 0 : probe.keys.size());
+    ASSERT_EQ(found.probes(), probe.keys.size());
+    if (all_pass && (found.left_out == 0 || found.counts.size() != 0)) {
+      EXPECT_EQ(found.counts.size(), rows.size() == entries ? 0 : found.begins.size());
     }
-    const auto view = found.view(join_kind::inner);
+    std::vector<std::vector<std::uint64_t>> expected(probe.keys.size());
     for (std::size_t i = 0; i < probe.keys.size(); ++i) {
       const auto place = rows.find(probe.keys[i]);
-      std::vector<std::uint64_t> expected;
-      if (probe.valid(i) && place != rows.end()) expected = place->second;
-      std::vector<std::uint64_t> got;
-      for (std::uint64_t k = 0; k < view.matches(i); ++k)
-        got.push_back(view.build_row(i, k));
-      ASSERT_EQ(got, expected) << "probe row " << i;
+      if (probe.valid(i) && place != rows.end()) expected[i] = place->second;
     }
-    check_membership(build, probe, mix, bits, found);
+    ASSERT_EQ(rows_of(found, join_kind::inner), expected);
+    left_out_ = found.left_out;
+    check_others(build, probe, mix, bits, expected);
   }
 
-  // The same probes have a match if nobody asks for the rows, which are not listed then.
-  void check_membership(const side<key>& build, const side<key>& probe,
-                        const core::hash_function<key>& mix, unsigned bits,
-                        const found_rows<row_id>& expected) {
-    divided_join<key, row_id> tested(on_, build.view(), probe.view(), mix, nullptr, true, bits);
-    const found_rows<row_id> found = tested.take();
-    EXPECT_EQ(found.list, nullptr);
-    EXPECT_EQ(found.own_list.size(), 0);
-    for (const join_kind kind : {join_kind::semi, join_kind::anti}) {
-      for (std::size_t i = 0; i < probe.keys.size(); ++i)
-        ASSERT_EQ(found.view(kind).rows(i), expected.view(kind).rows(i)) << "probe row " << i;
+  // The build rows of each probe row.
+  static std::vector<std::vector<std::uint64_t>> rows_of(const found_rows<row_id>& found,
+                                                         join_kind kind) {
+    std::vector<std::vector<std::uint64_t>> rows(found.probes());
+    const auto view = found.view(kind);
+    for (std::uint64_t i = 0; i < found.begins.size(); ++i) {
+      if (i != 0) {
+        EXPECT_LT(view.probe_row(i - 1), view.probe_row(i));
+      }
+      for (std::uint64_t k = 0; k < view.matches(i); ++k)
+        rows.at(view.probe_row(i)).push_back(view.build_row(i, k));
+    }
+    return rows;
+  }
+
+  // Of joins with probe rows without a match none is left out; of semi and anti joins no build rows
+  // are listed.
+  void check_others(const side<key>& build, const side<key>& probe,
+                    const core::hash_function<key>& mix, unsigned bits,
+                    const std::vector<std::vector<std::uint64_t>>& expected) {
+    for (const join_kind kind : {join_kind::left, join_kind::semi, join_kind::anti}) {
+      SCOPED_TRACE(to_string(kind));
+      divided_join<key, row_id> tested(on_, build.view(), probe.view(), mix, nullptr,
+                                       joining_of(kind), bits);
+      const found_rows<row_id> found = tested.take();
+      ASSERT_EQ(found.probes(), probe.keys.size());
+      EXPECT_EQ(found.left_out, kind == join_kind::semi ? left_out_ : 0);
+      auto rows = rows_of(found, kind);
+      if (kind == join_kind::left) {
+        ASSERT_EQ(rows, expected);
+        continue;
+      }
+      EXPECT_EQ(found.list, nullptr);
+      EXPECT_EQ(found.own_list.size(), 0);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        ASSERT_EQ(rows[i].empty(), expected[i].empty()) << "probe row " << i;
     }
   }
 
   host_memory_resource memory_;
   context on_{memory_};
   std::mt19937_64 random_{7};
+  std::uint64_t left_out_ = 0;  // probe rows, of the last inner join
 };
 
 using types =
@@ -135,6 +159,31 @@ TYPED_TEST(divided_join_of, keys_in_heavy_parts) {
               make<cell>(3, 5, false, true, this->random_), 4);
   this->check(make<cell>(4, 4, false, false, this->random_),
               make<cell>(700'000, 300, true, true, this->random_), 2);
+}
+
+// Where few probes have a match, most others are left out; from 128 probes on, and half as many as
+// build rows.
+TYPED_TEST(divided_join_of, few_matches) {
+  using cell = typename TestFixture::key;
+  const auto check = [&](std::size_t builds, std::size_t probes, std::uint64_t copies,
+                         unsigned percent, bool missing) {
+    auto build = make<cell>(builds, builds / copies + 1, false, missing, this->random_);
+    auto probe = make<cell>(probes, builds / copies + 1, false, missing, this->random_);
+    for (cell& one : probe.keys)
+      if (below(this->random_, 100) >= percent) one += 1'000'000;
+    this->check(build, probe, 3);
+    return this->left_out_;
+  };
+  for (const bool missing : {false, true}) {
+    EXPECT_EQ(check(100, 127, 1, 0, missing), 0);
+    EXPECT_GE(check(100, 128, 1, 0, missing), 100);
+    EXPECT_EQ(check(2000, 999, 1, 10, missing), 0);
+    EXPECT_GE(check(2000, 1000, 1, 10, missing), 700);
+    EXPECT_GE(check(2000, 140'000, 5, 1, missing), 120'000);
+    EXPECT_EQ(check(2000, 30'000, 5, 100, false), 0);
+    EXPECT_EQ(check(0, 500, 1, 100, missing), 500);
+    if (this->HasFatalFailure()) return;
+  }
 }
 
 // A part with more different keys than expected is put in a larger table.
@@ -173,7 +222,7 @@ TEST(equal_hashes, are_noticed) {
   for (const unsigned bits : {0U, 3U}) {
     const auto confused = [&](const std::vector<std::uint64_t>& hashes) {
       return divided_join<std::uint64_t, std::uint32_t>(on, column(hashes), column(hashes), mix,
-                                                        &keys, false, bits)
+                                                        &keys, core::joining::matches, bits)
           .confused();
     };
     EXPECT_FALSE(confused({5, 8, 5}));
@@ -191,7 +240,7 @@ TEST(key_filter, is_made_where_probes_are_few) {
   std::iota(build.begin(), build.end(), 0);
   const auto entries = [&](const std::vector<std::uint32_t>& probe) {
     return divided_join<std::uint32_t, std::uint32_t>(on, column(build), column(probe), {}, nullptr,
-                                                      false, 2)
+                                                      core::joining::matches, 2)
         .entries();
   };
   const std::vector<std::uint32_t> many(build.begin(), build.begin() + 5001);

@@ -78,6 +78,16 @@ TYPED_TEST(members, of_columns_of_any_size) {
       }
 }
 
+// On the cpu backend, elements that a filter tells to be in nothing are left out.
+TYPED_TEST(members, of_few_elements) {
+  for (const bool missing : {false, true}) {
+    const auto tests = this->some(20'000, 0);
+    auto elements = this->some(30'000, 0);
+    std::copy_n(tests.begin(), 1000, elements.begin() + 10'000);
+    this->check(tests, elements, missing);
+  }
+}
+
 TYPED_TEST(members, of_equal_keys) {
   const auto keys = this->some(2, 2);
   this->check(std::vector(70'000, keys[0]), keys);

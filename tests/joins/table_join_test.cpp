@@ -196,6 +196,34 @@ TEST_F(table_join, of_a_key_that_most_probes_ask_for) {
   both(std::int64_t{});
 }
 
+// On the cpu backend, probes that a filter tells to have no match are left out.
+TEST_F(table_join, of_few_rows_with_a_match) {
+  auto random = generator();
+  const std::size_t builds = few_combinations() ? 1000 : 17'000;
+  for (const std::uint64_t others : {1000U, 10U}) {  // for each key of a build row
+    for (const bool missing : {false, true}) {
+      const auto both = [&]<class T>(T) {
+        for (const std::uint64_t copies : {1U, 3U})
+          check({column_of<T>(builds, builds / copies, 0, missing, random)},
+                {column_of<T>(2 * builds, others * builds / copies, 0, missing, random)}, false);
+      };
+      both(std::int32_t{});
+      both(std::uint64_t{});
+      both(std::string{});
+      if (HasFatalFailure()) return;
+    }
+  }
+  const auto check_columns = [&](const table& shape, bool missing_equal) {
+    check(make_table(shape, builds, builds, true, random),
+          make_table(shape, 2 * builds, 20 * builds, true, random), missing_equal);
+  };
+  for (const bool missing_equal : {false, true}) {
+    check_columns({cells_of<std::int32_t>{}, cells_of<bytes3>{}}, missing_equal);
+    check_columns({cells_of<std::int64_t>{}, cells_of<std::string>{}, cells_of<double>{}},
+                  missing_equal);
+  }
+}
+
 TEST_F(table_join, of_several_columns) {
   auto random = generator();
   const std::size_t builds = few_combinations() ? 300 : 17'000;

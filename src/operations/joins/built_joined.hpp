@@ -209,13 +209,14 @@ class built_joined final : public joined {
   }
 
   void do_counts(const context& on, std::uint64_t* out) const override {
-    if (found_.turned_probes == 0) {
-      Executor::for_each(on, core::write_row_counts<located>{found_.view(kind()), out}, probes());
-      return;
+    const located found = found_.view(kind());
+    const bool turned = found_.turned_probes != 0;
+    if (turned || found_.left_out != 0) Executor::clear(on, out, probes());
+    if (turned) {
+      Executor::for_each(on, core::add_row_counts<located>{found, out}, found.size);
+    } else {
+      Executor::for_each(on, core::write_row_counts<located>{found, out}, found.size);
     }
-    Executor::clear(on, out, probes());
-    Executor::for_each(on, core::add_row_counts<located>{found_.view(kind()), out},
-                       found_.begins.size());
   }
 
   void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {

@@ -30,7 +30,8 @@ inline core::joining joining_of(join_kind kind) {
 // What probes found of the build rows.
 template <class RowId>
 struct found_rows {
-  buffer<RowId> probe_rows;  // of each probe; empty: their numbers
+  buffer<RowId> probe_rows;    // of each probe; empty: their numbers
+  std::uint64_t left_out = 0;  // probes that have no row of the join, beside these
   buffer<RowId> begins;
   buffer<RowId> counts;        // empty: no probe has more than one match
   buffer<std::byte> own_list;  // what `list` points to, unless the join has it
@@ -40,7 +41,10 @@ struct found_rows {
   // If not 0 the sides changed places: so many probe rows were found by the build rows.
   std::uint64_t turned_probes = 0;
 
-  std::uint64_t probes() const { return turned_probes == 0 ? begins.size() : turned_probes; }
+  // That were asked.
+  std::uint64_t probes() const {
+    return turned_probes == 0 ? begins.size() + left_out : turned_probes;
+  }
   core::located_probes<RowId> view(join_kind kind) const {
     return {begins.data(), counts.data(),    static_cast<const RowId*>(list),
             begins.size(), joining_of(kind), probe_rows.data()};

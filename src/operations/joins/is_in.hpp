@@ -20,7 +20,10 @@ bool is_in(const context& on, const column& tests, const column& elements, bool*
     const auto found =
         equal_keys<RowId, Executor>(on, {tests}, {elements}, join_kind::semi, {}, false).take();
     if (!found) return false;
-    Executor::for_each(on, core::put_found<RowId>{found->rows.begins.data(), out}, elements.size);
+    const found_rows<RowId>& rows = found->rows;
+    if (rows.left_out != 0) Executor::clear(on, out, elements.size);
+    Executor::for_each(on, core::put_found<RowId>{rows.begins.data(), out, rows.probe_rows.data()},
+                       rows.begins.size());
     return true;
   });
 }

@@ -102,11 +102,11 @@ class equal_keys {
     how_.hashed_from = nullptr;
     if (!found_) return;
     found_rows<RowId>& rows = found_->rows;
-    Executor::for_each(
-        on_,
-        core::drop_different_keys<RowId>{compared_with, compared, rows.begins.data(),
-                                         rows.counts.data(), static_cast<const RowId*>(rows.list)},
-        rows.begins.size());
+    Executor::for_each(on_,
+                       core::drop_different_keys<RowId>{
+                           compared_with, compared, rows.begins.data(), rows.counts.data(),
+                           static_cast<const RowId*>(rows.list), rows.probe_rows.data()},
+                       rows.begins.size());
   }
 
   context on_;

@@ -252,20 +252,25 @@ struct count_different_keys {
 /// no probe has more than one match.
 template <class RowId>
 struct drop_different_keys {
-  composite_cells probes;  ///< their columns
-  composite_cells keys;    ///< the columns of the build side
-  RowId* begins;           ///< as of `located_probes`
-  RowId* counts;           ///< likewise
-  const RowId* list;       ///< likewise
+  composite_cells probes;             ///< their columns
+  composite_cells keys;               ///< the columns of the build side
+  RowId* begins;                      ///< as of `located_probes`
+  RowId* counts;                      ///< likewise
+  const RowId* list;                  ///< likewise
+  const RowId* probe_rows = nullptr;  ///< likewise
+  /// The probe row of a probe.
+  RAYDEX_HD std::uint64_t probe_row(std::uint64_t i) const {
+    return probe_rows == nullptr ? i : probe_rows[i];
+  }
   /// Looks at one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const RowId begin = begins[i];
     if (counts == nullptr) {
-      if (begin != static_cast<RowId>(-1) && !probes.equal(i, keys, begin))
+      if (begin != static_cast<RowId>(-1) && !probes.equal(probe_row(i), keys, begin))
         begins[i] = static_cast<RowId>(-1);
     } else if (const RowId count = counts[i]; count != 0) {
       // All rows of a hash have one key.
-      if (!probes.equal(i, keys, count == 1 ? begin : load(list + begin))) counts[i] = 0;
+      if (!probes.equal(probe_row(i), keys, count == 1 ? begin : load(list + begin))) counts[i] = 0;
     }
   }
 };

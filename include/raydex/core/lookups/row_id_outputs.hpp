@@ -102,11 +102,12 @@ struct find_cut {
 /// Writes whether there is a row.
 template <class RowId>
 struct put_found {
-  const RowId* rows;  ///< the largest number of the type where there is none
-  bool* out;          ///< a byte each
+  const RowId* rows;              ///< the largest number of the type where there is none
+  bool* out;                      ///< a byte each
+  const RowId* places = nullptr;  ///< of each in `out`; null: their numbers
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    out[i] = rows[i] != std::numeric_limits<RowId>::max();
+    out[places == nullptr ? i : places[i]] = rows[i] != std::numeric_limits<RowId>::max();
   }
 };
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "raydex/core/joins/key_cells.hpp"
 #include "raydex/memory.hpp"
@@ -37,29 +38,31 @@ constexpr unsigned part_bits(std::uint64_t rows) {
 template <class Key, class RowId>
 class divided_join {
  public:
-  // `hashed`: what is compared of build rows with equal hashes, if keys are hashes. `any_row`: if
-  // the rows that are found are of no interest, but that there are some. `bits`: what divides it
-  // into parts, of 0 to 31.
+  // `hashed`: what is compared of build rows with equal hashes, if keys are hashes. `joining`: of
+  // semi and anti joins it is of no interest which rows are found, but that there are some. `bits`:
+  // what divides it into parts, of 0 to 31.
   divided_join(const context& on, const column& build, const column& probe,
                const core::hash_function<Key>& mix, const core::composite_cells* hashed,
-               bool any_row, unsigned bits)
+               core::joining joining, unsigned bits)
       : on_(on),
         build_size_(build.size),
+        probe_size_(probe.size),
         probe_(probe, mix),
         probed_(probed_keys({build, mix})),
         keys_(hashed),
-        has_rows_(hashed != nullptr || !any_row),
+        has_rows_(hashed != nullptr || !core::is_once(joining)),
         bits_(bits),
         expected_(2 * (build.size >> bits)),
         build_parts_(on, hashed_column<Key>(build, mix).filtered(probed_), bits),
         hashes_(on, entries()) {
     if (has_rows_) found_.own_list = {on, entries() * sizeof(RowId)};
-    found_.begins = {on, probe.size};
     build_parts_.divide(on, hashes_.data(), rows());
     if (bits_ == 0) {
       look_up_all();
     } else {
+      if (few_match()) leave_out_misses();
       look_up_parts();
+      if (found_.left_out != 0 && core::rows_of_join(joining, 0) != 0) take_back_misses();
     }
     hashes_ = {};
     compare();
@@ -109,6 +112,92 @@ class divided_join {
         none);
     if (4 * passed > 3 * looked_at) return {};
     return probed;
+  }
+
+  // Whether few probes have a match, as some tell.
+  bool few_match() const {
+    constexpr std::uint64_t asked = 128;
+    constexpr std::uint64_t looked_at = std::uint64_t{1} << 15;  // of a part
+    if (probe_.size() < std::max(asked, build_size_ / 2)) return false;
+    std::uint64_t matches = 0;
+    for (std::uint64_t i = 0; i < asked; ++i) {
+      const std::uint64_t row = probe_.size() / asked * i;
+      probe_.for_each(
+          row, row + 1,
+          [&](std::uint64_t, Key hash) {
+            const std::size_t part = build_parts_.part_of(hash);
+            const std::uint64_t begin = build_parts_.begin(part);
+            const Key* const first = hashes_.data() + begin;
+            const Key* const last = first + std::min(looked_at, build_parts_.end(part) - begin);
+            matches += std::find(first, last, hash) != last ? 1U : 0U;
+          },
+          [](std::uint64_t) {});
+    }
+    return matches <= asked / 2;
+  }
+
+  // Leaves out probes that a filter of the build rows' hashes tells to have no match, before they
+  // are divided.
+  void leave_out_misses() {
+    key_filter<Key> built(on_, entries(), bits_);
+    for_blocks(build_parts_.parts(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+      const std::uint64_t last = build_parts_.end(end - 1);
+      for (std::uint64_t i = build_parts_.begin(begin); i < last; ++i)
+        built.add_alone(hashes_[i]);
+    });
+    // In blocks, since it is not known before how many pass.
+    constexpr std::uint64_t of_block = std::uint64_t{1} << 16;
+    struct block {
+      buffer<Key> hashes;
+      buffer<RowId> rows;
+      std::uint64_t end;
+    };
+    std::vector<block> blocks((probe_size_ + of_block - 1) / of_block);
+    for_blocks(blocks.size(), 1, [&](std::uint64_t first, std::uint64_t last) {
+      buffer<Key> hashes(on_, of_block);
+      buffer<RowId> rows(on_, of_block);
+      for (std::uint64_t i = first; i < last; ++i) {
+        const std::uint64_t size =
+            probe_.pass(built, i * of_block, std::min(probe_size_, (i + 1) * of_block),
+                        hashes.data(), rows.data());
+        blocks[i] = {{on_, size}, {on_, size}, size};
+        std::copy_n(hashes.data(), size, blocks[i].hashes.data());
+        std::copy_n(rows.data(), size, blocks[i].rows.data());
+      }
+    });
+    std::uint64_t all = 0;
+    for (block& some : blocks)
+      some.end = all += some.end;
+    passed_ = {on_, all};
+    found_.probe_rows = {on_, all};
+    for_each_part(blocks.size(), [&](std::uint64_t i) {
+      const block& some = blocks[i];
+      const std::uint64_t to = some.end - some.hashes.size();
+      std::copy(some.hashes.begin(), some.hashes.end(), passed_.data() + to);
+      std::copy(some.rows.begin(), some.rows.end(), found_.probe_rows.data() + to);
+    });
+    found_.left_out = probe_size_ - all;
+    probe_ = hashed_column<Key>(std::span<const Key>(passed_.data(), all));
+  }
+
+  // Has them in what was found, without a match.
+  void take_back_misses() {
+    found_rows<RowId> some = std::exchange(found_, {});
+    found_.own_list = std::move(some.own_list);
+    found_.begins = {on_, probe_size_};
+    if (some.counts.size() != 0) found_.counts = {on_, probe_size_};
+    for_blocks(probe_size_, 1 << 14, [&](std::uint64_t begin, std::uint64_t end) {
+      std::fill(found_.begins.data() + begin, found_.begins.data() + end, table::none);
+      if (found_.counts.size() != 0)
+        std::fill(found_.counts.data() + begin, found_.counts.data() + end, RowId{0});
+      const buffer<RowId>& left = some.probe_rows;
+      auto i = static_cast<std::uint64_t>(std::lower_bound(left.begin(), left.end(), begin) -
+                                          left.begin());
+      for (; i < left.size() && left[i] < end; ++i) {
+        found_.begins[left[i]] = some.begins[i];
+        if (found_.counts.size() != 0) found_.counts[left[i]] = some.counts[i];
+      }
+    });
   }
 
   // Null if nobody asks for them.
@@ -167,6 +256,7 @@ class divided_join {
   void look_up_all() {
     table part(on_);
     fill(part, 0);
+    found_.begins = {on_, probe_.size()};
     if (part.repeats()) found_.counts = {on_, probe_.size()};
     RowId* const begins = found_.begins.data();
     RowId* const counts = found_.counts.data();
@@ -212,6 +302,7 @@ class divided_join {
       for (std::uint64_t number = begin; number < end; ++number)
         look_up_part(part, number);
     });
+    found_.begins = {on_, probe_.size()};
     if (counts.size() != 0) found_.counts = {on_, probe_.size()};
     RowId* const begins = found_.begins.data();
     RowId* const found_counts = found_.counts.data();
@@ -244,6 +335,7 @@ class divided_join {
 
   context on_;
   std::uint64_t build_size_;
+  std::uint64_t probe_size_;
   hashed_column<Key> probe_;
   key_filter<Key> probed_;
   const core::composite_cells* keys_;
@@ -252,6 +344,7 @@ class divided_join {
   std::uint64_t expected_;  // different keys of a part, at most
   division<Key> build_parts_;
   buffer<Key> hashes_;  // of the build rows, part after part
+  buffer<Key> passed_;  // of the probes that are left, if misses are left out
   found_rows<RowId> found_;
   std::once_flag firsts_once_;
   buffer<RowId> firsts_;  // of each place the first row of its hash, if keys are compared

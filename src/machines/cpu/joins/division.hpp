@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "raydex/column.hpp"
@@ -20,15 +21,17 @@
 
 namespace raydex::cpu {
 
-// Which keys there may be: a bit for some that share the highest bits of a hash.
+// Which keys there may be: a bit for all that share the highest bits of a hash.
 template <class Key>
 class key_filter {
  public:
   // That lets all pass.
   key_filter() = default;
-  // That lets none pass, of so many that are to come.
-  key_filter(const context& on, std::uint64_t keys)
-      : bits_(std::clamp(static_cast<unsigned>(std::bit_width(keys)) + 3, 6U, 27U)),
+  // That lets none pass, of so many that are to come. Keys that differ in the highest `part_bits`
+  // bits of their hashes share no word.
+  key_filter(const context& on, std::uint64_t keys, unsigned part_bits = 0)
+      : bits_(std::max(std::clamp(static_cast<unsigned>(std::bit_width(keys)) + 3, 6U, 27U),
+                       part_bits + 6)),
         words_(on, std::uint64_t{1} << (bits_ - 6)) {
     std::fill(words_.begin(), words_.end(), 0);
   }
@@ -45,6 +48,11 @@ class key_filter {
     const std::atomic_ref<std::uint64_t> word(words_[place / 64]);
     if ((word.load(std::memory_order_relaxed) & bit) == 0)
       word.fetch_or(bit, std::memory_order_relaxed);
+  }
+  // If nobody else has keys of the same part.
+  void add_alone(Key hash) {
+    const std::uint64_t place = place_of(hash);
+    words_[place / 64] |= std::uint64_t{1} << (place % 64);
   }
 
  private:
@@ -63,6 +71,9 @@ class hashed_column {
 
   hashed_column(const column& keys, const core::hash_function<Key>& mix)
       : cells_{cells_of(keys)}, size_(keys.size), mix_(mix) {}
+  // Of keys that are hashed already and not missing; `hashes` outlive it.
+  explicit hashed_column(std::span<const Key> hashes)
+      : hashes_(hashes.data()), size_(hashes.size()) {}
 
   std::uint64_t size() const { return size_; }
 
@@ -78,16 +89,13 @@ class hashed_column {
   template <class Found, class Missing>
   void for_each(std::uint64_t begin, std::uint64_t end, const Found& f,
                 const Missing& missing) const {
-    Key hashes[at_once];
-    for (std::uint64_t first = begin; first < end; first += at_once) {
-      const std::uint64_t size = std::min(at_once, end - first);
-      take(first, size, hashes);
+    for_some(begin, end, [&](std::uint64_t first, std::span<const Key> hashes) {
       if (cells_.fixed.validity == nullptr && filter_ == nullptr) {
-        for (std::uint64_t i = 0; i < size; ++i)
+        for (std::uint64_t i = 0; i < hashes.size(); ++i)
           f(first + i, hashes[i]);
-        continue;
+        return;
       }
-      for (std::uint64_t i = 0; i < size; ++i) {
+      for (std::uint64_t i = 0; i < hashes.size(); ++i) {
         const bool passes = filter_ == nullptr || filter_->lets_pass(hashes[i]);
         if (passes && cells_.fixed.valid(first + i)) {
           f(first + i, hashes[i]);
@@ -95,14 +103,48 @@ class hashed_column {
           missing(first + i);
         }
       }
-    }
+    });
+  }
+  // Writes the hashes from `begin` to `end` that pass a filter and are not missing, and their rows;
+  // how many. There is room for all. Without branches: it is not foreseen which ones pass, and the
+  // filter is beyond the second-level cache.
+  template <class RowId>
+  std::uint64_t pass(const key_filter<Key>& filter, std::uint64_t begin, std::uint64_t end,
+                     Key* out, RowId* rows) const {
+    std::uint64_t passed = 0;
+    for_some(begin, end, [&](std::uint64_t first, std::span<const Key> hashes) {
+      std::uint64_t at = passed;
+      for (std::uint64_t i = 0; i < hashes.size(); ++i) {
+        out[at] = hashes[i];
+        rows[at] = static_cast<RowId>(first + i);
+        const bool valid = cells_.fixed.valid(first + i);
+        at += static_cast<unsigned>(filter.lets_pass(hashes[i])) & static_cast<unsigned>(valid);
+      }
+      passed = at;
+    });
+    return passed;
   }
 
  private:
+  // Calls f(first, hashes) for some cells after the other, missing or not.
+  template <class F>
+  void for_some(std::uint64_t begin, std::uint64_t end, const F& f) const {
+    Key hashes[at_once];
+    for (std::uint64_t first = begin; first < end; first += at_once) {
+      const std::uint64_t size = std::min(at_once, end - first);
+      if (hashes_ != nullptr) {
+        f(first, {hashes_ + first, size});
+        continue;
+      }
+      take(first, size, hashes);
+      f(first, {hashes, size});
+    }
+  }
+
   void take(std::uint64_t first, std::uint64_t size, Key* hashes) const {
-    const auto take_all = [&](const auto& code_of) {
+    const auto take_all = [=, mix = mix_](const auto& code_of) {  // `hashes` may not change it
       for (std::uint64_t i = 0; i < size; ++i)
-        hashes[i] = mix_(static_cast<Key>(code_of(first + i)));
+        hashes[i] = mix(static_cast<Key>(code_of(first + i)));
     };
     if (!core::with_typed_codes(cells_.fixed, take_all)) {
       take_all([&](std::uint64_t i) { return cells_.code(i); });
@@ -110,6 +152,7 @@ class hashed_column {
   }
 
   core::key_cells cells_;
+  const Key* hashes_ = nullptr;  // in place of cells
   std::uint64_t size_;
   core::hash_function<Key> mix_;
   const key_filter<Key>* filter_ = nullptr;
@@ -192,6 +235,10 @@ class division {
   std::size_t parts() const { return std::size_t{1} << bits_; }
   std::uint64_t begin(std::size_t part) const { return part == 0 ? 0 : ends_[part - 1]; }
   std::uint64_t end(std::size_t part) const { return ends_[part]; }
+  std::size_t part_of(Key hash) const {
+    // A shift by all bits is none.
+    return static_cast<std::size_t>(hash >> 1 >> (8 * sizeof(Key) - 1 - bits_));
+  }
   // Rows that are in a part.
   std::uint64_t size() const { return ends_[parts() - 1]; }
 
@@ -240,11 +287,6 @@ class division {
   }
 
  private:
-  std::size_t part_of(Key hash) const {
-    // A shift by all bits is none.
-    return static_cast<std::size_t>(hash >> 1 >> (8 * sizeof(Key) - 1 - bits_));
-  }
-
   // Calls f(places, begin, end) for blocks of rows.
   template <class F>
   void for_each_block(const F& f) const {

@@ -15,7 +15,7 @@ std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column
   const auto mix = core::hash_by<Key>(how.seed);
   if (how.any_row() && how.hashed_from == nullptr && marks_pay(build.size, probe.size))
     return equal_rows<RowId>{find_marked<Key, RowId>(on, build, probe, mix), build.size, false};
-  divided_join<Key, RowId> found(on, build, probe, mix, how.hashed_from, how.any_row(),
+  divided_join<Key, RowId> found(on, build, probe, mix, how.hashed_from, how.joining,
                                  part_bits(build.size));
   return equal_rows<RowId>{found.take(), found.entries(), found.confused()};
 }

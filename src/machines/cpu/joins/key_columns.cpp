@@ -82,7 +82,7 @@ void drop_all(const core::drop_different_keys<RowId>& drop, std::uint64_t size) 
   };
   for_blocks(size, 1 << 10, [&](std::uint64_t begin, std::uint64_t end) {
     for_each_fetched(drop.keys, begin, end, row_of, [&](std::uint64_t i, std::uint64_t row) {
-      if (drop.probes.equal(i, drop.keys, row)) return;
+      if (drop.probes.equal(drop.probe_row(i), drop.keys, row)) return;
       drop.begins[i] = not_found<RowId>;
       if (drop.counts != nullptr) drop.counts[i] = 0;
     });
