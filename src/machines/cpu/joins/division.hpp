@@ -76,6 +76,8 @@ class hashed_column {
       : hashes_(hashes.data()), size_(hashes.size()) {}
 
   std::uint64_t size() const { return size_; }
+  // Whether there are cells that are missing, or may be.
+  bool leaves_out() const { return cells_.fixed.validity != nullptr || filter_ != nullptr; }
 
   // The same, as if all were missing that do not pass; `filter` outlives it.
   hashed_column filtered(const key_filter<Key>& filter) const {
@@ -90,7 +92,7 @@ class hashed_column {
   void for_each(std::uint64_t begin, std::uint64_t end, const Found& f,
                 const Missing& missing) const {
     for_some(begin, end, [&](std::uint64_t first, std::span<const Key> hashes) {
-      if (cells_.fixed.validity == nullptr && filter_ == nullptr) {
+      if (!leaves_out()) {
         for (std::uint64_t i = 0; i < hashes.size(); ++i)
           f(first + i, hashes[i]);
         return;
@@ -217,6 +219,10 @@ class division {
         places_(on, blocks_ << bits),
         ends_(on, parts()) {
     for_each_block([&](std::uint64_t* counts, std::uint64_t begin, std::uint64_t end) {
+      if (bits_ == 0 && !from_.leaves_out()) {
+        counts[0] = end - begin;
+        return;
+      }
       std::fill_n(counts, parts(), 0);
       from_.for_each(
           begin, end, [&](std::uint64_t, Key hash) { ++counts[part_of(hash)]; },
@@ -245,6 +251,7 @@ class division {
   // Writes the hashes of the parts, one part after the other, and the rows unless they are null.
   template <class RowId>
   void divide(const context& on, Key* hashes, RowId* rows) const {
+    if (bits_ == 0) return copy(hashes, rows);
     for_each_block([&](const std::uint64_t* begins, std::uint64_t begin, std::uint64_t end) {
       buffer<std::uint64_t> next(on, parts());
       std::copy_n(begins, parts(), next.data());
@@ -287,6 +294,22 @@ class division {
   }
 
  private:
+  // What `divide` does with one part.
+  template <class RowId>
+  void copy(Key* hashes, RowId* rows) const {
+    for_each_block([&](const std::uint64_t* begins, std::uint64_t begin, std::uint64_t end) {
+      std::uint64_t at = begins[0];
+      from_.for_each(
+          begin, end,
+          [&](std::uint64_t i, Key hash) {
+            hashes[at] = hash;
+            if (rows != nullptr) rows[at] = static_cast<RowId>(i);
+            ++at;
+          },
+          [](std::uint64_t) {});
+    });
+  }
+
   // Calls f(places, begin, end) for blocks of rows.
   template <class F>
   void for_each_block(const F& f) const {

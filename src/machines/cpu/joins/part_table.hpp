@@ -85,7 +85,7 @@ class part_table {
 
   // False if there is no room for all keys.
   bool fill_slots(std::uint64_t room) {
-    count_ = 5 * room / 2 + 2;
+    count_ = 4 * room + 2;  // if more slots are taken, it is hardly foreseen how many are looked at
     if (slots_.size() < count_) slots_ = {on_, count_ + count_ / 8};  // of the next part, too
     end_ = slots_.data() + count_;
     std::fill(slots_.data(), slots_.data() + count_, slot{0, none});
