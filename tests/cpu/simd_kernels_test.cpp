@@ -176,6 +176,23 @@ TYPED_TEST(simd, ranks_keys_in_runs) {
   });
 }
 
+TYPED_TEST(simd, hashes_numbers) {
+  using key = typename TypeParam::key;
+  with_every_target([] {
+    auto random = test::generator();
+    for (const std::size_t size : {0U, 1U, 7U, 16U, 513U}) {
+      const std::vector<key> keys = mixed_keys<key>(size, random);
+      const auto flipped = static_cast<key>(random());
+      const auto mix = core::hash_by<key>(random());
+      std::vector<key> hashes(size + 1, 77);
+      best_kernels<key>().hash(keys.data(), flipped, mix, hashes.data(), size);
+      for (std::size_t i = 0; i < size; ++i)
+        ASSERT_EQ(hashes[i], mix(keys[i] ^ flipped));
+      ASSERT_EQ(hashes[size], 77);
+    }
+  });
+}
+
 TYPED_TEST(simd, finds_hashes_in_buckets) {
   using all = table_kernels<typename TypeParam::key, typename TypeParam::row_id>;
   with_every_target([] {

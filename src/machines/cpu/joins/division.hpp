@@ -9,13 +9,16 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "raydex/column.hpp"
 #include "raydex/core/joins/key_cells.hpp"
 #include "raydex/core/lookups/hashing.hpp"
 #include "raydex/memory.hpp"
+#include "src/machines/cpu/lookups/simd_kernels.hpp"
 #include "src/machines/cpu/parallel.hpp"
 #include "src/operations/lookups/built_index.hpp"
 
@@ -144,13 +147,28 @@ class hashed_column {
   }
 
   void take(std::uint64_t first, std::uint64_t size, Key* hashes) const {
+    const core::cells& cells = cells_.fixed;
+    const std::optional<Key> flipped = flipped_bits(cells.format.type);
+    if (flipped && cells.stride == sizeof(Key)) {
+      static const hash_numbers<Key> best = best_kernels<Key>().hash;
+      best(reinterpret_cast<const Key*>(cells.data) + first, *flipped, mix_, hashes, size);
+      return;
+    }
     const auto take_all = [=, mix = mix_](const auto& code_of) {  // `hashes` may not change it
       for (std::uint64_t i = 0; i < size; ++i)
         hashes[i] = mix(static_cast<Key>(code_of(first + i)));
     };
-    if (!core::with_typed_codes(cells_.fixed, take_all)) {
+    if (!core::with_typed_codes(cells, take_all)) {
       take_all([&](std::uint64_t i) { return cells_.code(i); });
     }
+  }
+
+  // What makes codes of integers that are as wide as these.
+  static std::optional<Key> flipped_bits(key_type type) {
+    constexpr bool wide = sizeof(Key) == 8;
+    if (type == (wide ? key_type::uint64 : key_type::uint32)) return Key{0};
+    if (type != (wide ? key_type::int64 : key_type::int32)) return std::nullopt;
+    return encode(std::make_signed_t<Key>{0});
   }
 
   core::key_cells cells_;

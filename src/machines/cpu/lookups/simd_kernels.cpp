@@ -107,6 +107,15 @@ std::uint32_t compare_with(const Key* numbers, Key least) {
   return ~static_cast<std::uint32_t>(bits);
 }
 
+// The compiler takes this instruction set's vectors.
+template <class Key>
+void hash_all(const Key* numbers, Key flipped, const core::hash_function<Key>& hash,
+              Key* HWY_RESTRICT hashes, std::size_t count) {
+  const core::hash_function<Key> own = hash;
+  for (std::size_t i = 0; i < count; ++i)
+    hashes[i] = own(numbers[i] ^ flipped);
+}
+
 // Without branches, as nobody knows before whether a bucket has a hash. The bits of a vector become
 // a lane before the next one is compared: of bits that it keeps g++ 12 may spill one byte only.
 template <class Buckets>
@@ -184,8 +193,12 @@ void rank_in_nodes(const core::quantised_node<Key>* const* nodes, const Key* wan
 template <class Key>
 simd_kernels<Key> kernels() {
   constexpr int width = sizeof(Key) / 4;
-  return {rank_in_runs<Key, width>, rank_in_runs<Key, width + 1>, rank_in_runs<Key, width + 2>,
-          rank_in_nodes<Key>, compare_with<Key>};
+  return {rank_in_runs<Key, width>,
+          rank_in_runs<Key, width + 1>,
+          rank_in_runs<Key, width + 2>,
+          rank_in_nodes<Key>,
+          compare_with<Key>,
+          hash_all<Key>};
 }
 simd_kernels<std::uint32_t> kernels32() {
   return kernels<std::uint32_t>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting and finding keys with the widest vectors of the machine that runs us: compiled for
-// several instruction sets, chosen when first called.
+// Counting, finding and hashing keys with the widest vectors of the machine that runs us: compiled
+// for several instruction sets, chosen when first called.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,11 @@ using rank_nodes = void (*)(const core::quantised_node<Key>* const* nodes, const
 template <class Key>
 using compare_numbers = std::uint32_t (*)(const Key* numbers, Key least);
 
+// hashes[i] = hash(numbers[i] ^ flipped), for i < count.
+template <class Key>
+using hash_numbers = void (*)(const Key* numbers, Key flipped, const core::hash_function<Key>& hash,
+                              Key* hashes, std::size_t count);
+
 // One instruction set's. `Width` is a key's words: runs are of keys by themselves, or of keys with
 // a row id of 32 or 64 bits after each.
 template <class Key, int Width = sizeof(Key) / 4>
@@ -35,6 +40,7 @@ struct simd_kernels {
   rank_runs<Key, Width + 2> keys_and_row64;
   rank_nodes<Key> separators;
   compare_numbers<Key> at_least;
+  hash_numbers<Key> hash;
 
   // Those for runs of so many words a key.
   template <int Words>
