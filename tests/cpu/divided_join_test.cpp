@@ -161,8 +161,8 @@ TYPED_TEST(divided_join_of, keys_in_heavy_parts) {
               make<cell>(700'000, 300, true, true, this->random_), 2);
 }
 
-// Where few probes have a match, most others are left out; from 128 probes on, and half as many as
-// build rows.
+// If few probes have a match, most others are left out; from 128 probes a part on, and half as many
+// as build rows.
 TYPED_TEST(divided_join_of, few_matches) {
   using cell = typename TestFixture::key;
   const auto check = [&](std::size_t builds, std::size_t probes, std::uint64_t copies,
@@ -175,13 +175,13 @@ TYPED_TEST(divided_join_of, few_matches) {
     return this->left_out_;
   };
   for (const bool missing : {false, true}) {
-    EXPECT_EQ(check(100, 127, 1, 0, missing), 0);
-    EXPECT_GE(check(100, 128, 1, 0, missing), 100);
-    EXPECT_EQ(check(2000, 999, 1, 10, missing), 0);
-    EXPECT_GE(check(2000, 1000, 1, 10, missing), 700);
+    EXPECT_EQ(check(100, 1023, 1, 0, missing), 0);
+    EXPECT_GE(check(100, 1024, 1, 0, missing), 900);
+    EXPECT_EQ(check(4000, 1999, 1, 10, missing), 0);
+    EXPECT_GE(check(4000, 2000, 1, 10, missing), 1400);
     EXPECT_GE(check(2000, 140'000, 5, 1, missing), 120'000);
     EXPECT_EQ(check(2000, 30'000, 5, 100, false), 0);
-    EXPECT_EQ(check(0, 500, 1, 100, missing), 500);
+    EXPECT_EQ(check(0, 1500, 1, 100, missing), 1500);
     if (this->HasFatalFailure()) return;
   }
 }

@@ -114,22 +114,26 @@ class divided_join {
     return probed;
   }
 
-  // Whether few probes have a match, as some tell.
+  // Whether few probes have a match, as those of the first part tell: about 128, in stretches that
+  // are spread evenly.
   bool few_match() const {
-    constexpr std::uint64_t asked = 128;
-    constexpr std::uint64_t looked_at = std::uint64_t{1} << 15;  // of a part
-    if (probe_.size() < std::max(asked, build_size_ / 2)) return false;
+    constexpr std::uint64_t stretches = 64;
+    const std::uint64_t stretch = std::uint64_t{2} << bits_;
+    if (probe_.size() < std::max(stretches * stretch, build_size_ / 2)) return false;
+    const std::uint64_t size = build_parts_.end(0);
+    if (size > 2 * expected_) return false;  // one key has many rows
+    table part(on_);
+    part.fill({hashes_.data(), size}, bits_, expected_, false);
+    std::uint64_t asked = 0;
     std::uint64_t matches = 0;
-    for (std::uint64_t i = 0; i < asked; ++i) {
-      const std::uint64_t row = probe_.size() / asked * i;
+    for (std::uint64_t i = 0; i < stretches; ++i) {
+      const std::uint64_t row = probe_.size() / stretches * i;
       probe_.for_each(
-          row, row + 1,
+          row, row + stretch,
           [&](std::uint64_t, Key hash) {
-            const std::size_t part = build_parts_.part_of(hash);
-            const std::uint64_t begin = build_parts_.begin(part);
-            const Key* const first = hashes_.data() + begin;
-            const Key* const last = first + std::min(looked_at, build_parts_.end(part) - begin);
-            matches += std::find(first, last, hash) != last ? 1U : 0U;
+            if (build_parts_.part_of(hash) != 0) return;
+            ++asked;
+            matches += part.find(hash) != table::none ? 1U : 0U;
           },
           [](std::uint64_t) {});
     }
