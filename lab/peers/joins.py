@@ -8,8 +8,9 @@
 A shape is `BUILDxPROBE` rows, `2^20x2^20`, with what is particular to it behind a colon: `copies=16` of each build
 key, `hits=50` percent of the probes that have a match, `zipf` probes (coefficient 1), `heavy`: half of the probes ask
 for one key. A key is int32, int64, `pair` (two int64 columns; neither is unique) or `text` (of 8 to 40 bytes; the last
-eight differ; on a GPU columns of pylibcudf for all). Kinds are inner, left, semi and anti. `--shapes`, `--keys` and `--kinds` take several, with
-commas; `--set sizes|shapes` is one of two lists: 2^10 to 2^26 rows a side, and shapes of 2^22 build rows.
+eight differ; on a GPU columns of pylibcudf for all). Kinds are inner, left, semi and anti, on a GPU right and full,
+too. `--shapes`, `--keys` and `--kinds` take several, with commas; `--set sizes|shapes` is one of two lists: 2^10 to
+2^26 rows a side, and shapes of 2^22 build rows.
 
 Both tables are where the peer wants them before the clock starts, in memory, with a column of row numbers. All
 return row numbers: raydex pairs of rows, the others the joined tables with these columns, cuDF its gather maps. The
@@ -244,9 +245,12 @@ class CuDF:
         ]
 
     def call(self, kind):
-        name = {"inner": "inner_join", "left": "left_join", "semi": "left_semi_join", "anti": "left_anti_join"}[kind]
         build, probe = self.sides
-        return getattr(self.plc.join, name)(probe, build, self.plc.types.NullEquality.UNEQUAL)
+        unequal = self.plc.types.NullEquality.UNEQUAL
+        if kind == "right":
+            return self.plc.join.left_join(build, probe, unequal)[::-1]
+        name = {"semi": "left_semi_join", "anti": "left_anti_join"}.get(kind, f"{kind}_join")
+        return getattr(self.plc.join, name)(probe, build, unequal)
 
     def rows(self, found, kind):
         import cupy
