@@ -137,7 +137,10 @@ class Raydex:
         return raydex.join(*self.sides, kind)
 
     def rows(self, found, kind):
-        return (None if kind in ("semi", "anti") else found.build), found.probe
+        def of(rows):
+            return rows if hasattr(rows, "astype") else library("cuda").asarray(rows)  # without a library of its own
+
+        return (None if kind in ("semi", "anti") else of(found.build)), of(found.probe)
 
 
 class RaydexAnyOrder(Raydex):
