@@ -23,8 +23,8 @@ namespace raydex {
 /// Keys are equal as in an index: NaN is. *Cost* and *scratch*: those of a semi join of two tables,
 /// see `match_tables`, and nothing stays; an index is built and asked where that one builds an
 /// index. For several batches, build an index and ask `contains`. *Streams*: it does not wait for
-/// the stream if there are at most 2^22 tests, or 2^21 of more than 32 bits, else once or a few
-/// times. Throws `invalid_argument`, `unavailable`, `out_of_memory`,
+/// the stream if there are at most 2^21 tests, which one table has without being divided, else once
+/// or a few times. Throws `invalid_argument`, `unavailable`, `out_of_memory`,
 /// `cuda_error`.
 RAYDEX_EXPORT void is_in(backend where, const context& on, const column& tests,
                          const column& elements, std::span<bool> out);

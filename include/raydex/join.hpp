@@ -137,11 +137,11 @@ RAYDEX_EXPORT void replace_not_found(backend where, const context& on, const row
 /// larger than memory is written in parts.
 ///
 /// *Memory*: for a probe row 4 bytes where no two build keys are equal, else, and for ranges, 8;
-/// twice that with 64-bit row ids; and 8 for each 1024 probe rows. Of right and full joins also 4
-/// for a build row, and 8 for each 1024; those by order are made from an inner or left join, whose
-/// rows are written once more, up to 2^22 of them at a time. *Streams, threads*: as for `index`.
-/// What it was made from, the join and its index, must outlive it; the probe columns need not. Once
-/// such an index is edited, `counts` and `rows` throw `invalid_argument`.
+/// twice that with 64-bit row ids; and 8 for each 1024 probe rows; or see `match_tables`. Of right
+/// and full joins also 4 for a build row, and 8 for each 1024; those by order are made from an
+/// inner or left join, whose rows are written once more, up to 2^22 at a time. *Streams, threads*:
+/// as for `index`. What it was made from, the join and its index, must outlive it; the probe
+/// columns need not. Once such an index is edited, `counts` and `rows` throw `invalid_argument`.
 class RAYDEX_EXPORT joined {
  public:
   joined(const joined&) = delete;
@@ -191,7 +191,7 @@ class RAYDEX_EXPORT joined {
 /// In which order the rows of a join are.
 enum class join_order : std::uint8_t {
   probe_rows,  ///< in that of the probe rows, and those of one as `joined` says
-  any          ///< in any, not even those of a probe row side by side; faster on `cuda`
+  any          ///< in any, not even those of a probe row side by side; mostly faster on `cuda`
 };
 
 /// How the build side of a join is made.
@@ -320,30 +320,30 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& o
 /// Joins two tables by equal keys, once. Rows, their order, arguments and errors are those of
 /// `build_join` and `join::match`, but the tables need not outlive what it returns.
 ///
-/// *Method*, where the structure is `auto` and has no options. On `cpu` both sides are divided by a
-/// hash of the key, so that the build rows of a part and a table of them fit the second-level
-/// cache; what the probe rows of a part found is put back in their order, and build rows that none
-/// of few probe rows asks for are left out. Semi and anti joins of at most 2^17 probe rows, a
-/// fourth of the build rows, go along these with a table of the probes. On `cuda` build rows whose
-/// keys differ, or of any keys that are not hashed for semi and anti joins, lie in one table,
-/// filled by parts if the L2 does not hold it, with a filter if few of some probes match. For
-/// `join_order::any` pairs of up to 2^21 probe rows, half of 2^18 build rows or more, go by a table
-/// of these. Else both sides are divided until a part's build rows fit shared memory, for `any`
-/// from 2^22 of them on, and where keys repeat; an index is built if one key has over some 2^13
-/// rows, memory is short, or keys repeat for far more probe than build rows or 2^23 in order.
-/// *Cost* without one: on `cpu` two passes over the keys of the build side, three over those of the
-/// probe side, and two over what either becomes; on `cuda` three over the build side and a random
-/// read a probe row, or three over either and one over what they become. Keys of several columns or
-/// strings take a pass that packs or hashes them and, for build rows whose keys repeat and probe
-/// rows with a match, a look at another row. *Scratch*: on `cpu` of a build row 8 bytes, or 12 if
-/// keys have more than 32 bits, of a probe row 4 or 8; where build keys repeat 4 more of either; 8
-/// of either where keys are packed or hashed; with a table of the probes 72 of a probe row alone.
-/// It holds 4 bytes a probe row, and where build keys repeat 8, and 4 a build row. Twice as much
-/// for 4 with 64-bit row ids. On `cuda` for one table, while it is filled, 27 bytes of a build row,
-/// or 47 if keys have more than 32 bits, of semi and anti joins 19 and 31; of at most 2^17 rows 64
-/// and 128, or 32 and 64; of a table of the probe rows 32 or 48, and it holds 8 a build row; else 8
-/// of a build row and 16 of a probe row, or 12 and 24; in no order it holds 4 more a probe row.
-/// *Source* on `cuda`: Sioulas and others (ICDE 2019); Adinets and Merrill, Onesweep (2022).
+/// *Method*, if the structure is `auto` without options. On `cpu` both sides are divided by a hash
+/// of the key, so that a table of a part's build rows fits the second-level cache. Build rows that
+/// none of few probes asks for are left out, and probes without a match, if few of some have one.
+/// Semi and anti joins of at most 2^17 probe rows, a fourth of the build rows, go along these with
+/// a table of the probes. On `cuda` build rows whose keys differ, or of any keys that are not
+/// hashed for semi and anti joins, lie in one table, filled by parts if the L2 does not hold it;
+/// for twice as many probes it has a filter, asked if few of some match. In `join_order::any` inner
+/// joins of at most 2^21 probe rows, with 2^18 build rows and twice as many, go by a table of the
+/// probe rows. Else both sides are divided until a part's build rows fit shared memory, for `any`
+/// from 2^22 of them on, and where keys repeat; an index is built if memory is short, or keys
+/// repeat for over 2^13 build rows, far more probes or 2^23 in order. *Cost*: on `cpu` two passes
+/// over the build keys, three over those of the probes, and two over what either becomes; on `cuda`
+/// three over the build side and a random read a probe row, or three over either and one over what
+/// they become. Keys of several columns or strings take a pass that packs or hashes them and, if
+/// build keys repeat or a probe has a match, a look at another row. *Scratch*: on `cpu` of a build
+/// row 8 bytes, or 12 if keys have more than 32 bits, of a probe row 4 or 8; where build keys
+/// repeat 4 more of either; 8 of either where keys are packed or hashed; 2 of a build row if few
+/// probes match; with a table of the probes 72 of a probe row alone. It holds 4 bytes a probe row,
+/// and where build keys repeat 8, and 4 a build row. Twice as much for 4 with 64-bit row ids. On
+/// `cuda` for one table, while it is filled, 27 bytes of a build row, or 47 if keys have more than
+/// 32 bits, of semi and anti joins 19 and 31; of at most 2^17 rows 64 and 128, or 32 and 64; if
+/// keys repeat in no order 16 more. A table of the probe rows takes these of them, and 8 held a
+/// build row; else 8 of a build row and 16 of a probe row, or 12 and 24; in no order it holds 4
+/// more a probe row. *Source*: Sioulas and others (ICDE 2019); Adinets and Merrill, Onesweep.
 RAYDEX_EXPORT std::unique_ptr<joined> match_tables(backend where, const context& on,
                                                    const key_parts& build, const key_parts& probe,
                                                    join_kind kind = join_kind::inner,

@@ -121,9 +121,9 @@ class Joined(Held):
 
     Rows have the order of those that the join gives at once. It holds the columns of the build side, its index if one
     was made (see `join`), else 4 or 8 bytes a build row where build keys repeat; and 4 to 16 bytes a probe row, of
-    right and full joins also 4 a build row, until it is closed, a `with` ends, or the last reference goes; not the
-    probe columns. Of an `Index` it holds that, and refuses to answer once it is edited or closed. On a GPU work goes
-    to the stream of the join. Several threads may ask it."""
+    right and full joins also 4 a build row, and if rows are in no order up to 12 of either, until it is closed, a
+    `with` ends, or the last reference goes; not the probe columns. Of an `Index` it holds that, and refuses to answer
+    once it is edited or closed. On a GPU work goes to the stream of the join. Several threads may ask it."""
 
     __module__ = "raydex"
     _called = "join"
@@ -204,7 +204,7 @@ class Joined(Held):
     def counts(self) -> Any:
         """How many rows of the join each probe row has, which build rows without a match are none of; int64.
 
-        Cost: a read and a write a probe row."""
+        Cost: a read and a write a probe row; if rows are in no order up to what the rows take."""
         call = self._call
         out = call.library.empty(self.probes, "int64", call.stream)
         self._ask("counts", call.library.address(out), self.probes)

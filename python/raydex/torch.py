@@ -173,8 +173,8 @@ def isin(elements: Tensor, test_elements: ColumnLike, *, invert: bool = False) -
 
     Cost
     ----
-    As of `raydex.isin`: a hash table or the like is made for the call. On a GPU that waits for the stream, and is left
-    out of CUDA graphs.
+    As of `raydex.isin`: a hash table or the like is made for the call. On a GPU that may wait for the stream, and is
+    left out of CUDA graphs.
     """
     _refuse_gradients(elements=elements, test_elements=test_elements)
     found: Tensor = _isin(elements, test_elements, invert)

@@ -81,6 +81,7 @@ class divided_join_of : public testing::Test {
     }
     ASSERT_EQ(rows_of(found, join_kind::inner), expected);
     left_out_ = found.left_out;
+    listed_ = found.probe_rows.size();
     check_others(build, probe, mix, bits, expected);
   }
 
@@ -127,6 +128,7 @@ class divided_join_of : public testing::Test {
   context on_{memory_};
   std::mt19937_64 random_{7};
   std::uint64_t left_out_ = 0;  // probe rows, of the last inner join
+  std::uint64_t listed_ = 0;    // the others, if any were
 };
 
 using types =
@@ -184,6 +186,21 @@ TYPED_TEST(divided_join_of, few_matches) {
     EXPECT_EQ(check(0, 1500, 1, 100, missing), 1500);
     if (this->HasFatalFailure()) return;
   }
+}
+
+// Nothing is listed if the probes that are tried tell nothing, or the wrong thing.
+TYPED_TEST(divided_join_of, matches_that_are_not_few) {
+  using cell = typename TestFixture::key;
+  const auto build = make<cell>(4000, 4000, false, false, this->random_);
+  for (std::size_t i = 0; i < 20; ++i) {
+    this->check(build, {std::vector<cell>(64'000, build.keys[i]), {}}, 3);
+    EXPECT_EQ(this->listed_, 0);
+  }
+  auto probe = make<cell>(64'000, 4000, false, false, this->random_);
+  for (std::size_t i = 0; i < probe.keys.size(); ++i)
+    probe.keys[i] = i % 1000 < 16 ? 1'000'000 : build.keys[i % 4000];
+  this->check(build, probe, 3);
+  EXPECT_EQ(this->listed_, 0);
 }
 
 // A part with more different keys than expected is put in a larger table.

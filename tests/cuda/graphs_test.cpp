@@ -116,7 +116,7 @@ TEST_F(cuda_graphs, of_is_in) {
   auto random = generator();
   const auto check_keys = [&]<class Key>(Key, std::size_t size) {
     std::vector<Key> tests(size);
-    std::vector<Key> elements(5000);
+    std::vector<Key> elements(2 * size);
     for (auto* const keys : {&tests, &elements})
       for (Key& key : *keys)
         key = static_cast<Key>(below(random, 2 * size) * 0x9e37'79b9'7f4a'7c15);
@@ -132,7 +132,7 @@ TEST_F(cuda_graphs, of_is_in) {
   check_keys(std::uint32_t{}, 3000);
   check_keys(std::int64_t{}, 3000);
   if (tested_by_emulation()) return;
-  check_keys(std::uint32_t{}, std::size_t{1} << 22);
+  check_keys(std::uint32_t{}, std::size_t{1} << 21);
   check_keys(std::int64_t{}, std::size_t{1} << 21);
 }
 

@@ -37,7 +37,7 @@ struct equality {
 };
 
 // Nothing if an index would be faster, or if too many build rows have one key.
-// `Key` is as wide as the codes of both columns, and `RowId` can number their rows. Synchronises.
+// `Key` is as wide as the codes of both columns, and `RowId` can number their rows. May wait.
 namespace cpu {
 template <class Key, class RowId>
 std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,

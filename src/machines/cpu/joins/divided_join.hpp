@@ -62,6 +62,7 @@ class divided_join {
     } else {
       if (few_match()) leave_out_misses();
       look_up_parts();
+      passed_ = {};
       if (found_.left_out != 0 && core::rows_of_join(joining, 0) != 0) take_back_misses();
     }
     hashes_ = {};
@@ -115,11 +116,15 @@ class divided_join {
   }
 
   // Whether few probes have a match, as those of the first part tell: about 128, in stretches that
-  // are spread evenly.
+  // are spread evenly. A filter of more build rows would let most pass, and `RowId` is to number
+  // the probes that do.
   bool few_match() const {
     constexpr std::uint64_t stretches = 64;
+    constexpr std::uint64_t enough = 8;
+    constexpr std::uint64_t most_entries = std::uint64_t{1} << 24;
     const std::uint64_t stretch = std::uint64_t{2} << bits_;
     if (probe_.size() < std::max(stretches * stretch, build_size_ / 2)) return false;
+    if (entries() > most_entries || probe_.size() >= table::none) return false;
     const std::uint64_t size = build_parts_.end(0);
     if (size > 2 * expected_) return false;  // one key has many rows
     table part(on_);
@@ -137,11 +142,11 @@ class divided_join {
           },
           [](std::uint64_t) {});
     }
-    return matches <= asked / 2;
+    return asked >= enough && 5 * matches <= 2 * asked;
   }
 
   // Leaves out probes that a filter of the build rows' hashes tells to have no match, before they
-  // are divided.
+  // are divided. None are if too many pass, so that the others take no more memory than all do.
   void leave_out_misses() {
     key_filter<Key> built(on_, entries(), bits_);
     for_blocks(build_parts_.parts(), 1, [&](std::uint64_t begin, std::uint64_t end) {
@@ -172,6 +177,7 @@ class divided_join {
     std::uint64_t all = 0;
     for (block& some : blocks)
       some.end = all += some.end;
+    if (all > probe_size_ / 20 * 9) return;
     passed_ = {on_, all};
     found_.probe_rows = {on_, all};
     for_each_part(blocks.size(), [&](std::uint64_t i) {

@@ -46,16 +46,16 @@ bool parts_first(std::uint64_t build, std::uint64_t probe, const equality& how) 
   constexpr std::uint64_t least = std::uint64_t{1} << 22;
   constexpr std::uint64_t most = std::uint64_t{1} << 28;
   if (how.order != join_order::any || how.any_row() || probe > most_divided_rows) return false;
-  return build >= least && build <= most && probe / build <= 4;
+  return build >= least && build <= most && probe / build <= (build == least ? 1 : 4);
 }
 
 // Whether the sides had better change places: the probe rows then lie in a table, and those of a
 // key side by side, which takes more launches.
 bool turning_pays(std::uint64_t build, std::uint64_t probe, const equality& how) {
   constexpr std::uint64_t least = std::uint64_t{1} << 18;
-  constexpr std::uint64_t most_grouped = std::uint64_t{1} << 21;
+  constexpr std::uint64_t of_one_part = table_options{}.in_l2 / table_options::bytes_a_row;
   if (how.order != join_order::any || !how.pairs_alone || how.hashed_from != nullptr) return false;
-  return build >= least && probe <= build / 2 && probe <= most_grouped;
+  return build >= least && probe <= build / 2 && probe <= of_one_part;
 }
 
 // Whether parts take less time than an index, if keys repeat.
@@ -236,7 +236,7 @@ class filled_table {
   filled_table(const context& on, const column& build, std::uint64_t rows, std::uint64_t seed,
                const table_options& options, bool filtered, std::uint64_t* differ,
                std::uint64_t* suffice)
-      : part_bits_(rows * sizeof(Slot) <= options.in_l2 / (filtered ? 4 : 2) ? 0 : part_bits(rows)),
+      : part_bits_(is_in_one_part(rows, options.in_l2, filtered) ? 0 : part_bits(rows)),
         part_slots_(part_bits_ == 0 ? rows * slots_a_row(rows)
                                     : expected_room(rows, part_bits_) * 3 / 2),
         mix_(core::hash_by<Key>(seed)) {
@@ -258,6 +258,14 @@ class filled_table {
   bool has_filter() const { return filter_.size() != 0; }
 
  private:
+  // Up to 2^21 rows, or what the L2 holds if slots have no rows and lookups ask no filter. To fill
+  // parts is faster than to insert more rows at random.
+  static bool is_in_one_part(std::uint64_t rows, std::size_t in_l2, bool filtered) {
+    constexpr bool has_rows = std::is_same_v<Slot, row_slot<Key>>;
+    if (rows <= in_l2 / table_options::bytes_a_row) return true;
+    return !has_rows && !filtered && 2 * rows * sizeof(Slot) <= in_l2;
+  }
+
   // In a small table, a thread waits for the slots that it looks at, one after the other: more of
   // them are empty.
   static std::uint64_t slots_a_row(std::uint64_t rows) {
@@ -318,7 +326,7 @@ class table_join {
         tiles_(core::tiles_of(probe.size)),
         found_(room_for(on, probe.size)),
         table_(on, build, build.size, how.seed, options,
-               probe.size >= build.size && !options.keys_repeat,
+               probe.size / 2 >= build.size && !options.keys_repeat,
                any_row || options.keys_repeat ? nullptr : differ(), suffice()),
         probes_{{cells_of(probe)}, probe.size, table_.view()},
         hits_(counted_hits()) {
@@ -454,6 +462,7 @@ std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column
       return std::nullopt;
     try {
       if (turning_pays(build.size, probe.size, how)) {
+        // Of one part, which has slots for all.
         found_rows<RowId> found =
             find_by_table<Key>(on, probe, build, how, {.keys_repeat = true}).value();
         found.turned_probes = probe.size;

@@ -14,6 +14,7 @@ namespace raydex::cuda {
 
 // How a table is made. What is best was measured on an H200.
 struct table_options {
+  static constexpr std::size_t bytes_a_row = 32;   // of 64 bits, in two slots
   std::size_t in_l2 = std::size_t{1} << 26;        // bytes; larger ones are filled by parts
   std::size_t filter = std::size_t{1} << 25;       // bytes of a filter; larger ones are left out
   std::uint64_t grouped = std::uint64_t{1} << 20;  // rows of which those of a key are, see below
@@ -21,9 +22,9 @@ struct table_options {
 };
 
 // By a table of the build rows, the probe rows in their order. If two build rows have equal keys,
-// nothing; but if rows may be in any order, and these are few or known to have, those of a key are
-// put side by side. If any one row of a key suffices and keys are no hashes, they may, and 0 stands
-// for the row.
+// nothing; but if rows may be in any order, and the build rows are few or known to have equal keys,
+// those of a key are put side by side. If any one row of a key suffices and keys are no hashes,
+// they may have equal keys, and 0 stands for the row.
 template <class Key>
 RAYDEX_INTERNAL std::optional<found_rows<std::uint32_t>> find_by_table(
     const context& on, const column& build, const column& probe, const equality& how,
