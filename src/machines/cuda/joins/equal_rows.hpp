@@ -17,8 +17,8 @@ struct table_options {
   static constexpr std::size_t bytes_a_row = 32;   // of 64 bits, in two slots
   std::size_t in_l2 = std::size_t{1} << 26;        // bytes; larger ones are filled by parts
   std::size_t filter = std::size_t{1} << 25;       // bytes of a filter; larger ones are left out
-  std::uint64_t grouped = std::uint64_t{1} << 20;  // rows of which those of a key are, see below
-  bool keys_repeat = false;                        // whether that is known: then they are, too
+  std::uint64_t grouped = std::uint64_t{1} << 20;  // most rows to put side by side, see below
+  bool keys_repeat = false;                        // if that is known, any number of rows is
 };
 
 // By a table of the build rows, the probe rows in their order. If two build rows have equal keys,

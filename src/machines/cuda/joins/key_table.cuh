@@ -214,7 +214,7 @@ struct fill_parts {
   }
 };
 
-// Keys of probes, a few of which a thread looks up at a time.
+// Keys of probes. A thread looks up a few at a time.
 template <class Key, class Slot>
 struct looked_up {
   static constexpr unsigned at_once = 4;
@@ -274,7 +274,7 @@ struct count_hits {
       in.probes.encode_all(own.codes);
       RAYDEX_UNROLL
       for (unsigned j = 0; j < at_once; ++j)
-        found += own.valid[j] && in.table.is_in_first_slot(own.codes[j]) ? 1 : 0;
+        found += own.valid[j] && in.table.is_in_first_slot(own.codes[j]) ? 1U : 0U;
     }
     const std::uint64_t before = group.sum_before(found, reinterpret_cast<std::uint64_t*>(scratch));
     if (group.lane() != group.lanes() - 1) return;
