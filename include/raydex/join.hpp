@@ -339,10 +339,10 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& o
 /// repeat 4 more of either; 8 of either where keys are packed or hashed; 2 of a build row if few
 /// probes match; with a table of the probes 72 of a probe row alone. It holds 4 bytes a probe row,
 /// and where build keys repeat 8, and 4 a build row. Twice as much for 4 with 64-bit row ids. On
-/// `cuda` for one table, while it is filled, 27 bytes of a build row, or 47 if keys have more than
-/// 32 bits, of semi and anti joins 19 and 31; of at most 2^17 rows 64 and 128, or 32 and 64; if
-/// keys repeat in no order 16 more. A table of the probe rows takes these of them, and 8 held a
-/// build row; else 8 of a build row and 16 of a probe row, or 12 and 24; in no order it holds 4
+/// `cuda` one table takes 27 bytes of a build row while it is filled, or 47 if keys have more than
+/// 32 bits, for semi and anti joins 19 and 31; of at most 2^17 rows 64 and 128, or 32 and 64; 16
+/// more if keys repeat, in no order. One of the probe rows takes that of them, and holds 8 a build
+/// row. Parts take 8 of a build row and 16 of a probe row, or 12 and 24; in no order they hold 4
 /// more a probe row. *Source*: Sioulas and others (ICDE 2019); Adinets and Merrill, Onesweep.
 RAYDEX_EXPORT std::unique_ptr<joined> match_tables(backend where, const context& on,
                                                    const key_parts& build, const key_parts& probe,

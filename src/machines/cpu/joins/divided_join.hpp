@@ -40,7 +40,7 @@ class divided_join {
  public:
   // `hashed`: what is compared of build rows with equal hashes, if keys are hashes. `joining`: of
   // semi and anti joins it is of no interest which rows are found, but that there are some. `bits`:
-  // what divides it into parts, of 0 to 31.
+  // what divides it into parts, of 0 to 26.
   divided_join(const context& on, const column& build, const column& probe,
                const core::hash_function<Key>& mix, const core::composite_cells* hashed,
                core::joining joining, unsigned bits)
