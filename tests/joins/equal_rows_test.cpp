@@ -8,12 +8,15 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "src/machines/cuda/joins/equal_rows.hpp"
+#include "src/operations/joins/slices.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"
 #include "tests/support/validity.hpp"
@@ -108,45 +111,62 @@ class equal_rows_test : public backend_test {
       probes.validity = probe_bits.data();
     }
     const pairs wanted = expected(build, probe, some_missing);
+    check(build, builds, probes, wanted, {.seed = 7});
+    // The same, with keys to compare where hashes are equal.
+    const core::composite_cells build_keys = composite_of({builds}, false);
+    const core::composite_cells probe_keys = composite_of({probes}, false);
+    check(build, builds, probes, wanted,
+          {.seed = 7, .build_keys = &build_keys, .probe_keys = &probe_keys});
+  }
+
+ private:
+  void check(const std::vector<Key>& build, const column& builds, const column& probes,
+             const pairs& wanted, const equality& how) const {
+    const session& at = this->at();
     const bool repeat = std::set<Key>(build.begin(), build.end()).size() != build.size();
+    equality in_any_order = how;
+    in_any_order.order = join_order::any;
+    equality of_any_row = how;
+    of_any_row.joining = core::joining::once_if_any;
     // Tables that are filled in any order, and by parts.
     for (const std::size_t in_l2 : {cuda::table_options{}.in_l2, std::size_t{0}}) {
       const cuda::table_options within{.in_l2 = in_l2};
-      const auto by_table = cuda::find_by_table<Key>(at, builds, probes, {.seed = 7}, within);
+      const auto by_table = cuda::find_by_table<Key>(at, builds, probes, how, within);
       ASSERT_EQ(by_table.has_value(), !repeat);
       if (by_table) {
-        ASSERT_EQ(rows_of(at, *by_table), wanted);
-        EXPECT_EQ(by_table->rows, wanted.size());
-        EXPECT_EQ(at.download(by_table->tile_ends).at((probe.size() - 1) / core::tile_probes),
+        EXPECT_FALSE(by_table->confused);
+        ASSERT_EQ(rows_of(at, by_table->rows), wanted);
+        EXPECT_EQ(by_table->rows.rows, wanted.size());
+        EXPECT_EQ(at.download(by_table->rows.tile_ends).at((probes.size - 1) / core::tile_probes),
                   wanted.size());
       }
-      const auto any_row = cuda::find_by_table<Key>(
-          at, builds, probes, {.seed = 7, .joining = core::joining::once_if_any}, within);
+      const auto any_row = cuda::find_by_table<Key>(at, builds, probes, of_any_row, within);
       ASSERT_TRUE(any_row);
-      check_any_row(*any_row, wanted);
+      EXPECT_FALSE(any_row->confused);
+      check_any_row(any_row->rows, wanted);
       for (const bool known : {false, true}) {
-        const auto grouped =
-            cuda::find_by_table<Key>(at, builds, probes, {.seed = 7, .order = join_order::any},
-                                     {.in_l2 = in_l2, .keys_repeat = known});
+        const auto grouped = cuda::find_by_table<Key>(at, builds, probes, in_any_order,
+                                                      {.in_l2 = in_l2, .keys_repeat = known});
         ASSERT_TRUE(grouped || (repeat && in_l2 == 0));
         if (!grouped) continue;
-        EXPECT_EQ(grouped->rows, wanted.size());
-        EXPECT_EQ(grouped->counts.size(), repeat || known ? probe.size() : 0);
-        pairs rows = rows_of(at, *grouped);
+        EXPECT_FALSE(grouped->confused);
+        EXPECT_EQ(grouped->rows.rows, wanted.size());
+        EXPECT_EQ(grouped->rows.counts.size(), repeat || known ? probes.size : 0);
+        pairs rows = rows_of(at, grouped->rows);
         std::ranges::sort(rows);
         ASSERT_EQ(rows, wanted);
       }
     }
     for (const auto& [order, known] :
-         {std::pair(join_order::probe_rows, false), std::pair(join_order::any, false),
-          std::pair(join_order::any, repeat)}) {
-      const auto by_parts =
-          cuda::find_by_parts<Key>(at, builds, probes, {.seed = 9, .order = order}, known);
+         {std::pair(how, false), std::pair(in_any_order, false), std::pair(in_any_order, repeat)}) {
+      const auto by_parts = cuda::find_by_parts<Key>(at, builds, probes, order, known);
       ASSERT_TRUE(by_parts);
+      EXPECT_FALSE(by_parts->confused);
       EXPECT_LE(by_parts->entries, build.size());
       pairs rows = rows_of(at, by_parts->rows);
       // Of a probe they are in their order in any case.
-      if (order == join_order::any) std::ranges::stable_sort(rows, {}, &std::pair<row, row>::first);
+      if (order.order == join_order::any)
+        std::ranges::stable_sort(rows, {}, &std::pair<row, row>::first);
       ASSERT_EQ(rows, wanted);
     }
   }
@@ -198,7 +218,7 @@ TYPED_TEST(equal_rows_test, of_many_rows) {
   ASSERT_TRUE(found);
   std::vector<std::uint32_t> own(3000);
   std::iota(own.begin(), own.end(), 0);
-  EXPECT_EQ(at.download(found->begins), own);
+  EXPECT_EQ(at.download(found->rows.begins), own);
   builds.back() = builds.front();
   EXPECT_FALSE(find());
   builds[100] = builds.front();
@@ -243,6 +263,65 @@ TYPED_TEST(equal_rows_test, of_tables_beyond_their_limits) {
   builds[7] = builds[8];
   EXPECT_TRUE(find({.grouped = 3000}, without));
   EXPECT_FALSE(find({.grouped = 2999}, without));
+}
+
+// Keys that differ and have equal hashes are told, two of build rows and one of each side,
+// whichever way is taken. So are those whose rows would not match in the end: another hash is
+// tried.
+TYPED_TEST(equal_rows_test, of_different_keys_with_equal_hashes) {
+  const session& at = this->at();
+  const auto confused = [&](const std::vector<TypeParam>& hashes,
+                            const std::vector<std::string>& build_keys,
+                            const std::string& probe_key, const equality& way, auto find) {
+    const auto build_there = at.upload(hashes);
+    const auto probe_there = at.upload(std::vector<TypeParam>{3, 5, 8});
+    const auto strings_of = [&](const std::vector<std::string>& texts) {
+      std::vector<char> bytes;
+      std::vector<std::uint32_t> ends{0};
+      for (const std::string& text : texts) {
+        bytes.insert(bytes.end(), text.begin(), text.end());
+        ends.push_back(static_cast<std::uint32_t>(bytes.size()));
+      }
+      return std::pair(at.upload(bytes), at.upload(ends));
+    };
+    const auto builds = strings_of(build_keys);
+    const auto probes = strings_of({"no hash", probe_key, "no hash, too"});
+    const auto part = [](const auto& strings, std::uint64_t size) -> key_part {
+      return string_column{strings.first.data(), strings.second.data(), false, size};
+    };
+    const core::composite_cells of_build = composite_of({part(builds, hashes.size())}, false);
+    const core::composite_cells of_probe = composite_of({part(probes, 3)}, false);
+    equality how = way;
+    how.build_keys = &of_build;
+    how.probe_keys = &of_probe;
+    return find(column(build_there), column(probe_there), how);
+  };
+  const auto by_table = [&](const column& build, const column& probe, const equality& how) {
+    const auto found = cuda::find_by_table<TypeParam>(at, build, probe, how);
+    return found ? std::optional(found->confused) : std::nullopt;
+  };
+  const auto by_parts = [&](const column& build, const column& probe, const equality& how) {
+    const auto found = cuda::find_by_parts<TypeParam>(at, build, probe, how);
+    return found ? std::optional(found->confused) : std::nullopt;
+  };
+  const equality in_order{.seed = 1};
+  const equality any_order{.seed = 1, .order = join_order::any};
+  const equality any_row{.seed = 1, .joining = core::joining::once_if_any};
+  const std::string key = "longer than eight bytes, a";
+  const std::string other = "longer than eight bytes, b";
+  for (const equality& how : {in_order, any_order, any_row}) {
+    EXPECT_EQ(confused({4, 5, 6}, {"", key, other}, key, how, by_table), false);
+    EXPECT_EQ(confused({4, 5, 6}, {"", key, key}, other, how, by_table), true);
+    EXPECT_EQ(confused({4, 5, 5}, {"", key, key}, other, how, by_parts), true);
+    EXPECT_EQ(confused({4, 5, 5}, {"", key, key}, key, how, by_parts), false);
+    EXPECT_EQ(confused({4, 7, 7}, {"", key, other}, key, how, by_parts), true);
+  }
+  EXPECT_EQ(confused({4, 5, 5}, {"", key, key}, key, any_order, by_table), false);
+  EXPECT_EQ(confused({4, 5, 5}, {"", key, key}, other, any_order, by_table), true);
+  EXPECT_EQ(confused({4, 7, 7}, {"", key, other}, key, any_order, by_table), true);
+  EXPECT_EQ(confused({4, 5, 5}, {"", key, key}, key, any_row, by_table), false);
+  EXPECT_EQ(confused({4, 5, 5}, {"", key, key}, other, any_row, by_table), true);
+  EXPECT_EQ(confused({4, 5, 5}, {"", key, key}, key, in_order, by_table), std::nullopt);
 }
 
 TYPED_TEST(equal_rows_test, of_missing_keys) {
@@ -330,7 +409,7 @@ TYPED_TEST(equal_rows_test, of_a_key_that_many_build_rows_have) {
   for (const std::size_t in_l2 : {cuda::table_options{}.in_l2, std::size_t{0}}) {
     const auto found = cuda::find_by_table<TypeParam>(at, all, all, any_row, {.in_l2 = in_l2});
     ASSERT_TRUE(found);
-    EXPECT_EQ(found->rows, all.size);
+    EXPECT_EQ(found->rows.rows, all.size);
   }
 }
 

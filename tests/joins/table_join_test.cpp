@@ -164,6 +164,9 @@ TEST_F(table_join, of_few_probes) {
     const auto in_order =
         match_tables(tested_backend(), at(), build_there.parts, probe_there.parts);
     check_in_any_order(build, probe, false, join_kind::inner, *in_order);
+    const auto left = match_tables(tested_backend(), at(), build_there.parts, probe_there.parts,
+                                   join_kind::left);
+    check_in_any_order(build, probe, false, join_kind::left, *left);
   };
   const auto both = [&]<class T>(T) {
     const auto many = [&](std::uint64_t keys, bool missing) {
@@ -175,6 +178,10 @@ TEST_F(table_join, of_few_probes) {
   };
   both(std::int32_t{});
   both(std::int64_t{});
+  both(std::string{});
+  const table shape{cells_of<std::int64_t>{}, cells_of<std::string>{}};
+  check_pairs(make_table(shape, builds, builds / 3, true, random),
+              make_table(shape, 1500, builds, true, random));
 }
 
 // Of more than 2^14 probes of a part several blocks of a GPU look up some each.

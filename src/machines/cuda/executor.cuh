@@ -28,10 +28,14 @@ __global__ void __launch_bounds__(item_policy::threads)
     run_items(const __grid_constant__ Function f, std::uint64_t size) {
   const std::uint64_t begin =
       std::uint64_t{blockIdx.x} * item_policy::threads * PerThread + threadIdx.x;
+  if constexpr (requires { f.template some<PerThread>(begin, item_policy::threads, size); }) {
+    f.template some<PerThread>(begin, item_policy::threads, size);
+  } else {
 #pragma unroll
-  for (unsigned j = 0; j < PerThread; ++j) {
-    const std::uint64_t i = begin + j * item_policy::threads;
-    if (i < size) f(i);
+    for (unsigned j = 0; j < PerThread; ++j) {
+      const std::uint64_t i = begin + j * item_policy::threads;
+      if (i < size) f(i);
+    }
   }
 }
 

@@ -210,21 +210,14 @@ class built_joined final : public joined {
 
   void do_counts(const context& on, std::uint64_t* out) const override {
     const located found = found_.view(kind());
-    const bool turned = found_.turned_probes != 0;
-    if (turned || found_.left_out != 0) Executor::clear(on, out, probes());
-    if (turned) {
-      Executor::for_each(on, core::add_row_counts<located>{found, out}, found.size);
-    } else {
-      Executor::for_each(on, core::write_row_counts<located>{found, out}, found.size);
-    }
+    if (found_.left_out != 0) Executor::clear(on, out, probes());
+    Executor::for_each(on, core::write_row_counts<located>{found, out}, found.size);
   }
 
   void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
     with_slice(first, out, [&]<class Out>(const core::row_slice<Out>& slice) {
       without_probe_.write_after(on, tiles_.rows(), slice, [&](const core::row_slice<Out>& some) {
-        core::row_slice<Out> own = some;
-        if (found_.turned_probes != 0) std::swap(own.probe_rows, own.build_rows);
-        tiles_.template write<core::row_writer<located, Out>>(on, found_.view(kind()), own);
+        tiles_.template write<core::row_writer<located, Out>>(on, found_.view(kind()), some);
       });
     });
   }
@@ -232,6 +225,53 @@ class built_joined final : public joined {
   found_rows<RowId> found_;
   row_tiles<Executor> tiles_;
   unmatched_rows<Executor> without_probe_;
+};
+
+// Makes no row of a join one: that of a probe row without a match.
+struct put_once {
+  std::uint64_t* out;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    if (out[i] == 0) out[i] = 1;
+  }
+};
+
+// An inner or left join whose sides changed places: the build rows found the probe rows. Those that
+// none found come last.
+template <class RowId, executor Executor>
+class turned_joined final : public joined {
+ public:
+  turned_joined(const context& on, const index_info& build_side, join_kind kind,
+                found_rows<RowId> found)
+      : joined(build_side.where, kind, found.turned_probes, build_side.max_row_id),
+        found_(std::move(found)),
+        tiles_(found_.begins.size(), std::move(found_.tile_ends), found_.rows),
+        without_build_(on, kind == join_kind::left ? probes() : 0, probes(), found_) {
+    this->size_ = tiles_.rows() + without_build_.size();
+  }
+
+ private:
+  using located = core::located_probes<RowId>;
+
+  void do_counts(const context& on, std::uint64_t* out) const override {
+    const located found = found_.view(join_kind::inner);
+    Executor::clear(on, out, probes());
+    Executor::for_each(on, core::add_row_counts<located>{found, out}, found.size);
+    if (kind() == join_kind::left) Executor::for_each(on, put_once{out}, probes());
+  }
+
+  void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {
+    with_slice(first, out, [&]<class Out>(const core::row_slice<Out>& slice) {
+      const core::row_slice<Out> turned{slice.begin, slice.end, slice.build_rows, slice.probe_rows};
+      without_build_.write_after(on, tiles_.rows(), turned, [&](const core::row_slice<Out>& some) {
+        tiles_.template write<core::row_writer<located, Out>>(on, found_.view(join_kind::inner),
+                                                              some);
+      });
+    });
+  }
+
+  found_rows<RowId> found_;
+  row_tiles<Executor> tiles_;
+  unmatched_rows<Executor> without_build_;
 };
 
 // A right or full join, by an inner or left one of the same rows.

@@ -19,19 +19,22 @@ template <class RowId>
 struct equal_rows {
   found_rows<RowId> rows;
   std::uint64_t entries = 0;  // build rows that can match
-  bool confused = false;      // build rows of different keys have equal hashes; then there are none
+  bool confused = false;      // different keys have equal hashes; then the rows are of no meaning
 };
 
 // What is asked for, whatever the columns.
 struct equality {
-  std::uint64_t seed;                                  // of a hash
-  const core::composite_cells* hashed_from = nullptr;  // compared, if build keys are hashes of it
+  std::uint64_t seed;  // of a hash
+  // If the columns are hashes of keys, what is compared of keys whose hashes are equal.
+  const core::composite_cells* build_keys = nullptr;
+  const core::composite_cells* probe_keys = nullptr;
   join_order order = join_order::probe_rows;
   core::joining joining = core::joining::matches;  // which rows of the join a probe has
-  // Whether pairs are all that is wanted, so that sides may change places.
-  bool pairs_alone = false;
+  // Whether sides may change places: wanted are pairs, and maybe probe rows without a match.
+  bool may_turn = false;
   bool counted = true;  // whether anyone asks how many rows the join has
 
+  bool hashed() const { return build_keys != nullptr; }
   // Whether a probe is to know that there is a build row, but not which.
   bool any_row() const { return core::is_once(joining); }
 };

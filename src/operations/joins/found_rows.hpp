@@ -38,13 +38,12 @@ struct found_rows {
   const void* list = nullptr;
   buffer<std::uint64_t> tile_ends;  // for `row_tiles`; empty: not counted
   std::uint64_t rows = 0;           // of the join, if they are
-  // If not 0 the sides changed places: so many probe rows were found by the build rows.
+  // If not 0 the sides changed places: so many probe rows were found by the build rows, which are
+  // counted.
   std::uint64_t turned_probes = 0;
 
   // That were asked.
-  std::uint64_t probes() const {
-    return turned_probes == 0 ? begins.size() + left_out : turned_probes;
-  }
+  std::uint64_t probes() const { return begins.size() + left_out; }
   core::located_probes<RowId> view(join_kind kind) const {
     return {begins.data(), counts.data(),    static_cast<const RowId*>(list),
             begins.size(), joining_of(kind), probe_rows.data()};

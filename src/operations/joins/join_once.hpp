@@ -56,7 +56,7 @@ class equal_keys {
         how_{.seed = options.seed ? *options.seed : random_seed(),
              .order = options.order,
              .joining = joining_of(kind),
-             .pairs_alone = kind == join_kind::inner,
+             .may_turn = kind == join_kind::inner || kind == join_kind::left,
              .counted = counted} {
     switch (comparison_of(build_)) {
       case key_comparison::column:
@@ -91,22 +91,15 @@ class equal_keys {
     core::composite_cells compared = build_;
     core::composite_cells compared_with = probe_;
     leave_out_one(compared, compared_with);
-    how_.hashed_from = &compared;
-    how_.order = join_order::probe_rows;  // those of a probe are compared with its own columns
+    how_.build_keys = &compared;
+    how_.probe_keys = &compared_with;
     try_hashes(how_.seed, [&](const core::hash_function<std::uint64_t>& mix) {
       const made_column build = hashed<Executor>(on_, build_, mix, build_size_);
       const made_column probe = hashed<Executor>(on_, probe_, mix, probe_size_);
       find(build.view(), probe.view());
       return !found_ || !found_->confused;
     });
-    how_.hashed_from = nullptr;
-    if (!found_) return;
-    found_rows<RowId>& rows = found_->rows;
-    Executor::for_each(on_,
-                       core::drop_different_keys<RowId>{
-                           compared_with, compared, rows.begins.data(), rows.counts.data(),
-                           static_cast<const RowId*>(rows.list), rows.probe_rows.data()},
-                       rows.begins.size());
+    how_.build_keys = how_.probe_keys = nullptr;
   }
 
   context on_;
@@ -134,6 +127,9 @@ std::unique_ptr<joined> joined_once(backend where, const context& on, const key_
     of_build.where = where;
     of_build.entries = found->entries;
     of_build.max_row_id = rows == 0 ? 0 : rows - 1;
+    if (found->rows.turned_probes != 0)
+      return std::make_unique<turned_joined<row_id, Executor>>(on, of_build, kind,
+                                                               std::move(found->rows));
     return std::make_unique<built_joined<row_id, Executor>>(
         on, of_build, kind, std::move(found->rows), wants_unmatched(kind) ? rows : 0);
   });

@@ -61,7 +61,8 @@ inline core::key_cells key_cells_of(const string_column& strings) {
           strings.bytes,
           strings.offsets,
           strings.wide_offsets,
-          true};
+          true,
+          strings.size};
 }
 static_assert(core::composite_cells::most == most_key_parts + 2,
               "a key has its columns there, and two values beside it");

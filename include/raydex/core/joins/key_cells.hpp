@@ -22,19 +22,45 @@ struct key_cells {
   const void* offsets = nullptr;  ///< where each string begins
   bool wide_offsets = false;      ///< whether these have 64 bits
   bool is_strings = false;        ///< whether the column is of strings
+  std::uint64_t size = 0;         ///< of strings, how many
 
   /// The bits of a code; not of strings.
   RAYDEX_HD constexpr unsigned bits() const { return 8U * fixed.format.width; }
   /// The code of cell `i`, in its lower bits, in the order of keys.
   RAYDEX_HD std::uint64_t code(std::uint64_t i) const {
-    if (fixed.format.encoded_bits() == 32)
-      return encoded_column<std::uint32_t>{fixed}[i] >> (32 - bits());
-    return encoded_column<std::uint64_t>{fixed}[i] >> (64 - bits());
+    const std::uint64_t cells[1] = {i};
+    const bool wanted[1] = {true};
+    std::uint64_t all[1];
+    codes(cells, wanted, all);
+    return all[0];
+  }
+  /// The codes of the cells that are wanted, and any of the others, which are not read. All are
+  /// under way at a time, and their format is looked at once.
+  template <std::size_t N>
+  RAYDEX_HD void codes(const std::uint64_t (&cells)[N], const bool (&wanted)[N],
+                       std::uint64_t (&all)[N]) const {
+    fixed.format.encoded_bits() == 32 ? encode<std::uint32_t>(cells, wanted, all)
+                                      : encode<std::uint64_t>(cells, wanted, all);
   }
   /// Where string `i` begins.
   RAYDEX_HD std::uint64_t begin(std::uint64_t i) const {
     return wide_offsets ? load(static_cast<const std::uint64_t*>(offsets) + i)
                         : load(static_cast<const std::uint32_t*>(offsets) + i);
+  }
+
+ private:
+  template <class Code, std::size_t N>
+  RAYDEX_HD void encode(const std::uint64_t (&cells)[N], const bool (&wanted)[N],
+                        std::uint64_t (&all)[N]) const {
+    const encoded_column<Code> from{fixed};
+    Code read[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      read[j] = wanted[j] ? from.raw(cells[j]) : 0;
+    from.encode_all(read);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      all[j] = read[j] >> (8 * sizeof(Code) - bits());
   }
 };
 
@@ -108,96 +134,155 @@ struct composite_cells {
 
   /// A hash of key `i`.
   RAYDEX_HD std::uint64_t hash(std::uint64_t i, const hash_function<std::uint64_t>& mix) const {
-    std::uint64_t all = mix.first;
+    const std::uint64_t keys[1] = {i};
+    std::uint64_t all[1];
+    hash(keys, mix, all);
+    return all[0];
+  }
+  /// The same of a few keys, which are under way at a time.
+  template <std::size_t N>
+  RAYDEX_HD void hash(const std::uint64_t (&keys)[N], const hash_function<std::uint64_t>& mix,
+                      std::uint64_t (&all)[N]) const {
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      all[j] = mix.first;
     for (unsigned p = 0; p < count; ++p) {
       const key_cells& part = parts[p];
-      if (!part.fixed.valid(i)) {
-        all = mix(all + 1);
-      } else if (!part.is_strings) {
-        all = mix(mix(all + 2) ^ part.code(i));
-      } else {
-        all = hash_string(part, i, mix, all + 2);
+      bool valid[N];
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        valid[j] = part.fixed.valid(keys[j]);
+      std::uint64_t codes[N];
+      if (!part.is_strings) part.codes(keys, valid, codes);
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j) {
+        if (!valid[j]) {
+          all[j] = mix(all[j] + 1);
+        } else if (!part.is_strings) {
+          all[j] = mix(mix(all[j] + 2) ^ codes[j]);
+        } else {
+          all[j] = hash_string(part, keys[j], mix, all[j] + 2);
+        }
       }
     }
-    return all;
   }
 
-  /// Whether key `i` equals a key of columns of the same formats.
-  RAYDEX_HD bool equal(std::uint64_t i, const composite_cells& others, std::uint64_t other) const {
+  /// Which of a few keys equal others, of columns of the same formats: of those that `are_equal`
+  /// says so of, which it is true of in the end.
+  template <std::size_t N>
+  RAYDEX_HD void compare(const std::uint64_t (&keys)[N], const composite_cells& others,
+                         const std::uint64_t (&other_keys)[N], bool (&are_equal)[N]) const {
     for (unsigned p = 0; p < count; ++p) {
       const key_cells& a = parts[p];
       const key_cells& b = others.parts[p];
-      const bool valid = a.fixed.valid(i);
-      if (valid != b.fixed.valid(other) || (!valid && !missing_equal)) return false;
-      if (!valid) continue;
-      if (a.is_strings ? !equal_strings(a, i, b, other) : a.code(i) != b.code(other)) return false;
+      bool valid[N];  // both, and not known to differ
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j) {
+        valid[j] = are_equal[j] && a.fixed.valid(keys[j]);
+        if (are_equal[j])
+          are_equal[j] = valid[j] == b.fixed.valid(other_keys[j]) && (valid[j] || missing_equal);
+        valid[j] = valid[j] && are_equal[j];
+      }
+      if (a.is_strings) {
+        RAYDEX_UNROLL
+        for (std::size_t j = 0; j < N; ++j)
+          if (valid[j]) are_equal[j] = equal_strings(a, keys[j], b, other_keys[j]);
+      } else {
+        std::uint64_t codes[N];
+        std::uint64_t other_codes[N];
+        a.codes(keys, valid, codes);
+        b.codes(other_keys, valid, other_codes);
+        RAYDEX_UNROLL
+        for (std::size_t j = 0; j < N; ++j)
+          if (valid[j]) are_equal[j] = codes[j] == other_codes[j];
+      }
     }
-    return true;
+  }
+  /// Whether key `i` equals a key of columns of the same formats.
+  RAYDEX_HD bool equal(std::uint64_t i, const composite_cells& others, std::uint64_t other) const {
+    const std::uint64_t keys[1] = {i};
+    const std::uint64_t other_keys[1] = {other};
+    bool are_equal[1] = {true};
+    compare(keys, others, other_keys, are_equal);
+    return are_equal[0];
   }
 
  private:
   RAYDEX_HD static std::uint64_t hash_string(const key_cells& part, std::uint64_t i,
                                              const hash_function<std::uint64_t>& mix,
                                              std::uint64_t before) {
-    const std::uint64_t begin = part.begin(i);
-    const std::uint64_t size = part.begin(i + 1) - begin;
-    std::uint64_t all = mix(before ^ size);
-    for (std::uint64_t at = 0; at < size; at += 8) {
-      const std::uint64_t left = size - at;
-      all = mix(all ^ up_to_8_bytes(part.bytes + begin + at, left));
-    }
+    const text own(part, i);
+    std::uint64_t all = mix(before ^ own.size);
+    for (std::uint64_t at = 0; at < own.size; at += 8)
+      all = mix(all ^ own.up_to_8_bytes(at));
     return all;
   }
   RAYDEX_HD static bool equal_strings(const key_cells& a, std::uint64_t i, const key_cells& b,
                                       std::uint64_t other) {
-    const std::uint64_t begin = a.begin(i);
-    const std::uint64_t other_begin = b.begin(other);
-    const std::uint64_t size = a.begin(i + 1) - begin;
-    if (size != b.begin(other + 1) - other_begin) return false;
-#if defined(__CUDA_ARCH__)
-    for (std::uint64_t at = 0; at < size; ++at)
-      if (a.bytes[begin + at] != b.bytes[other_begin + at]) return false;
+    const text own(a, i);
+    const text others(b, other);
+    if (own.size != others.size) return false;
+    for (std::uint64_t at = 0; at < own.size; at += 8)
+      if (own.up_to_8_bytes(at) != others.up_to_8_bytes(at)) return false;
     return true;
-#else
-    // The last bytes again with those before them, since short strings are common, and a call of
-    // memcmp takes longer.
-    std::uint64_t at = 0;
-    for (; at + 8 < size; at += 8)
-      if (bytes_at<std::uint64_t>(a.bytes + begin + at) !=
-          bytes_at<std::uint64_t>(b.bytes + other_begin + at))
-        return false;
-    return up_to_8_bytes(a.bytes + begin + at, size - at) ==
-           up_to_8_bytes(b.bytes + other_begin + at, size - at);
-#endif
   }
 
-  /// A number made of the first bytes of a string, of up to 8; of strings of one size another one
-  /// for other bytes.
-  RAYDEX_HD static std::uint64_t up_to_8_bytes(const char* text, std::uint64_t size) {
+  /// The bytes of a string.
+  struct text {
+    const char* bytes;
+    std::uint64_t size;
+    const char* end_of_all;  ///< of all strings
+
+    RAYDEX_HD text(const key_cells& strings, std::uint64_t i)
+        : bytes(strings.bytes + strings.begin(i)),
+          size(strings.begin(i + 1) - strings.begin(i)),
+          end_of_all(strings.bytes + strings.begin(strings.size)) {}
+
 #if defined(__CUDA_ARCH__)
-    return encode_bytes<std::uint64_t>(text, size < 8 ? static_cast<int>(size) : 8);
-#else
-    if (size >= 8) return bytes_at<std::uint64_t>(text);
-    if (size >= 4) {
-      // Some bytes are in both.
-      return std::uint64_t{bytes_at<std::uint32_t>(text)} << 32 |
-             bytes_at<std::uint32_t>(text + size - 4);
+    /// A number made of the bytes from `at` on, of up to 8. They are read as words that lie in
+    /// order, but for those that other memory begins in.
+    __device__ std::uint64_t up_to_8_bytes(std::uint64_t at) const {
+      const unsigned taken = size - at < 8 ? static_cast<unsigned>(size - at) : 8;
+      const auto address = reinterpret_cast<std::uintptr_t>(bytes + at);
+      const auto before = static_cast<unsigned>(address % 8);
+      const auto* const words = reinterpret_cast<const std::uint64_t*>(address - before);
+      const bool two = before + taken > 8;
+      std::uint64_t all = 0;
+      if (reinterpret_cast<const char*>(words + (two ? 2 : 1)) > end_of_all) {
+        for (unsigned i = 0; i < taken; ++i)
+          all |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << 8 * i;
+        return all;
+      }
+      all = load(words) >> 8 * before;
+      if (two) all |= load(words + 1) << (64 - 8 * before);
+      return taken == 8 ? all : all & ((std::uint64_t{1} << 8 * taken) - 1);
     }
-    if (size == 0) return 0;
-    const auto byte = [&](std::uint64_t i) {
-      return std::uint64_t{static_cast<unsigned char>(text[i])};
-    };
-    return byte(0) << 16 | byte(size / 2) << 8 | byte(size - 1);
+#else
+    /// A number made of the bytes from `at` on, of up to 8; of strings of one size another one for
+    /// other bytes. The last bytes are read again with those before them, since short strings are
+    /// common, and a call of memcpy takes longer.
+    std::uint64_t up_to_8_bytes(std::uint64_t at) const {
+      const char* const from = bytes + at;
+      const std::uint64_t left = size - at;
+      if (left >= 8) return number<std::uint64_t>(from);
+      if (left >= 4)
+        return std::uint64_t{number<std::uint32_t>(from)} << 32 |
+               number<std::uint32_t>(from + left - 4);
+      const auto byte = [&](std::uint64_t i) {
+        return std::uint64_t{static_cast<unsigned char>(from[i])};
+      };
+      return byte(0) << 16 | byte(left / 2) << 8 | byte(left - 1);
+    }
+
+   private:
+    template <class Number>
+    static Number number(const char* from) {
+      Number all;
+      std::memcpy(&all, from, sizeof all);
+      return all;
+    }
 #endif
-  }
-#if !defined(__CUDA_ARCH__)
-  template <class Number>
-  static Number bytes_at(const char* text) {
-    Number bytes;
-    std::memcpy(&bytes, text, sizeof bytes);
-    return bytes;
-  }
-#endif
+  };
 };
 
 /// Writes keys as numbers.
@@ -215,7 +300,21 @@ struct put_key_hashes {
   hash_function<std::uint64_t> mix;  ///< which of many hashes
   std::uint64_t* out;                ///< a hash a key
   /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from.hash(i, mix); }
+  RAYDEX_HD void operator()(std::uint64_t i) const { some<1>(i, 1, i + 1); }
+  /// Writes N of them `step` apart, but none from `end` on.
+  template <std::size_t N>
+  RAYDEX_HD void some(std::uint64_t begin, std::uint64_t step, std::uint64_t end) const {
+    if (begin >= end) return;
+    std::uint64_t keys[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      keys[j] = begin + j * step < end ? begin + j * step : begin;
+    std::uint64_t all[N];
+    from.hash(keys, mix, all);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      if (begin + j * step < end) out[begin + j * step] = all[j];
+  }
 };
 
 /// Writes which keys have all their values, eight a byte.

@@ -334,9 +334,14 @@ class row_writer : public tile_writer<Out> {
     const std::uint64_t first = this->begin_of(tile);
     const std::uint64_t first_probe = tile * tile_probes;
     const unsigned probes = probes_of_tile(tile, found_.size);
-    if (found_.at_most_one() && this->end_of(tile) - first == probes) {  // each probe has one
+    const std::uint64_t rows = this->end_of(tile) - first;
+    if (found_.at_most_one() && rows == probes) {  // each probe has one
       for (std::uint64_t at = begin + group.lane(); at < end; at += group.lanes())
         put(at, first_probe + (at - first), 0);
+      return;
+    }
+    if (found_.at_most_one() && rows <= few_rows) {
+      write_few(group, scratch, first, first_probe, probes, begin, end);
       return;
     }
     const tile_ends ends(scratch);
@@ -366,6 +371,31 @@ class row_writer : public tile_writer<Out> {
   }
 
  private:
+  // So few of a tile that it is no matter if threads do not write side by side.
+  static constexpr std::uint64_t few_rows = tile_probes / 16;
+
+  // Writes those of a tile whose probes have one at most. Each thread looks at some that follow
+  // each other.
+  template <class Group>
+  RAYDEX_HD void write_few(const Group& group, std::byte* scratch, std::uint64_t first,
+                           std::uint64_t first_probe, unsigned probes, std::uint64_t begin,
+                           std::uint64_t end) const {
+    const unsigned each = tile_probes / group.lanes();
+    const unsigned own = group.lane() * each;
+    const unsigned own_end = own + each < probes ? own + each : probes;
+    std::uint64_t count = 0;
+    for (unsigned i = own; i < own_end; ++i)
+      count += found_.rows(first_probe + i);
+    std::uint64_t at = first + group.sum_before(count, reinterpret_cast<std::uint64_t*>(scratch));
+    for (unsigned i = own; count != 0 && i < own_end; ++i) {
+      if (found_.rows(first_probe + i) == 0) continue;
+      if (at >= begin && at < end) put(at, first_probe + i, 0);
+      ++at;
+      --count;
+    }
+    group.sync();
+  }
+
   // Writes row `at` of the join, the k-th one of a probe.
   RAYDEX_HD void put(std::uint64_t at, std::uint64_t probe, std::uint64_t k) const {
     const row_slice<Out>& slice = this->slice();

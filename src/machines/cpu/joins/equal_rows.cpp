@@ -13,11 +13,20 @@ template <class Key, class RowId>
 std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
                                                  const column& probe, const equality& how) {
   const auto mix = core::hash_by<Key>(how.seed);
-  if (how.any_row() && how.hashed_from == nullptr && marks_pay(build.size, probe.size))
+  if (how.any_row() && !how.hashed() && marks_pay(build.size, probe.size))
     return equal_rows<RowId>{find_marked<Key, RowId>(on, build, probe, mix), build.size, false};
-  divided_join<Key, RowId> found(on, build, probe, mix, how.hashed_from, how.joining,
-                                 part_bits(build.size));
-  return equal_rows<RowId>{found.take(), found.entries(), found.confused()};
+  divided_join<Key, RowId> join(on, build, probe, mix, how.build_keys, how.joining,
+                                part_bits(build.size));
+  equal_rows<RowId> found{join.take(), join.entries(), join.confused()};
+  if (how.hashed() && !found.confused) {
+    found_rows<RowId>& rows = found.rows;
+    drop_different(
+        core::drop_different_keys<RowId>{*how.probe_keys, *how.build_keys, rows.begins.data(),
+                                         rows.counts.data(), static_cast<const RowId*>(rows.list),
+                                         rows.probe_rows.data()},
+        rows.begins.size());
+  }
+  return found;
 }
 
 template std::optional<equal_rows<std::uint32_t>> find_equal_rows<std::uint32_t, std::uint32_t>(

@@ -17,11 +17,11 @@
 #include "raydex/error.hpp"
 #include "src/machines/cuda/check.hpp"
 #include "src/machines/cuda/executor.cuh"
+#include "src/machines/cuda/joins/compared_keys.cuh"
 #include "src/machines/cuda/joins/division.cuh"
 #include "src/machines/cuda/joins/key_table.cuh"
 #include "src/machines/cuda/joins/part_lookup.cuh"
 #include "src/operations/lookups/built_index.hpp"
-#include "src/operations/lookups/spread_counts.hpp"
 
 namespace raydex::cuda {
 
@@ -46,6 +46,7 @@ bool parts_first(std::uint64_t build, std::uint64_t probe, const equality& how) 
   constexpr std::uint64_t least = std::uint64_t{1} << 22;
   constexpr std::uint64_t most = std::uint64_t{1} << 28;
   if (how.order != join_order::any || how.any_row() || probe > most_divided_rows) return false;
+  if (how.hashed()) return false;  // the keys of probes in their order are compared faster
   return build >= least && build <= most && probe / build <= (build == least ? 1 : 4);
 }
 
@@ -54,7 +55,7 @@ bool parts_first(std::uint64_t build, std::uint64_t probe, const equality& how) 
 bool turning_pays(std::uint64_t build, std::uint64_t probe, const equality& how) {
   constexpr std::uint64_t least = std::uint64_t{1} << 18;
   constexpr std::uint64_t of_one_part = table_options{}.in_l2 / table_options::bytes_a_row;
-  if (how.order != join_order::any || !how.pairs_alone || how.hashed_from != nullptr) return false;
+  if (how.order != join_order::any || !how.may_turn) return false;
   return build >= least && probe <= build / 2 && probe <= of_one_part;
 }
 
@@ -106,8 +107,8 @@ class part_join {
     }
     if (keys_repeat) make_room_for_groups();
     look_up();
-    if (firsts_.size() != 0) compare();
     if (!in_order_) found_.probe_rows = std::move(probe_.rows);
+    if (how_.hashed() && fits_) compare();
   }
 
   // Whether parts are small enough; else nothing is found.
@@ -198,19 +199,28 @@ class part_join {
       executor::clear(on_, found_.counts.data(), found_.counts.size());
     found_.own_list = {on_, build_.size * sizeof(std::uint32_t)};
     found_.list = found_.own_list.data();
-    if (how_.hashed_from == nullptr) return;
+    if (!how_.hashed()) return;
     firsts_ = {on_, build_rows_};
     fill_with_ones(on_, firsts_);
   }
 
-  // Compares build rows of equal hashes with the first one.
+  // Compares build rows of equal hashes with the first one, and probe rows with what they found.
   void compare() {
-    spread_counts<1, executor> different(on_);
+    buffer<std::uint64_t> equal(on_, 1);
+    fill_with_ones(on_, equal);
+    const core::composite_cells& keys = *how_.build_keys;
+    if (firsts_.size() != 0)
+      executor::for_each(on_,
+                         compare_found{keys, keys, firsts_.data(), nullptr, nullptr, nullptr,
+                                       nullptr, equal.data()},
+                         build_rows_);
     executor::for_each(
         on_,
-        core::count_different_keys<std::uint32_t>{*how_.hashed_from, firsts_.data(), different[0]},
-        build_rows_);
-    confused_ = different.sums(on_)[0] != 0;
+        compare_found{*how_.probe_keys, keys, found_.begins.data(), found_.counts.data(),
+                      static_cast<const std::uint32_t*>(found_.list), found_.probe_rows.data(),
+                      nullptr, equal.data()},
+        found_.begins.size());
+    confused_ = executor::read(on_, equal.data()) == 0;
   }
 
   context on_;
@@ -310,11 +320,6 @@ bool repeat_soon(const context& on, const column& build, std::uint64_t seed) {
   return executor::read(on, differ.data()) == 0;
 }
 
-// Whether a table knows which keys there are, and no rows.
-bool by_key_slots(const equality& how) {
-  return how.any_row() && how.hashed_from == nullptr;
-}
-
 // A join by a table of the build keys.
 template <class Key, class Slot>
 class table_join {
@@ -323,44 +328,45 @@ class table_join {
              const table_options& options)
       : on_(on),
         how_(how),
+        build_rows_(build.size),
         tiles_(core::tiles_of(probe.size)),
         found_(room_for(on, probe.size)),
         table_(on, build, build.size, how.seed, options,
                probe.size / 2 >= build.size && !options.keys_repeat,
-               any_row || options.keys_repeat ? nullptr : differ(), suffice()),
+               how.any_row() || options.keys_repeat ? nullptr : differ(), suffice()),
         probes_{{cells_of(probe)}, probe.size, table_.view()},
         hits_(counted_hits()) {
     if (!options.keys_repeat) find(differ());
-    if constexpr (!any_row) {
+    if constexpr (has_rows) {
       const bool small = build.size <= options.grouped && how.order == join_order::any;
-      if (complete_ || !(small || options.keys_repeat)) return;
+      if (complete_ || how.any_row() || !(small || options.keys_repeat)) return;
       group(build);
       find(suffice());
     }
   }
 
   // Nothing if keys repeat and are not grouped, or a part of the table has too few slots.
-  std::optional<found_rows<std::uint32_t>> take() {
+  std::optional<equal_rows<std::uint32_t>> take() {
     if (!complete_) return std::nullopt;
-    // Probes whose key only has an equal hash have fewer.
-    if (how_.hashed_from != nullptr) found_.tile_ends = {};
-    return std::move(found_);
+    return equal_rows<std::uint32_t>{std::move(found_), build_rows_, confused_};
   }
 
  private:
-  static constexpr bool any_row = std::is_same_v<Slot, key_slot<Key>>;
+  static constexpr bool has_rows = std::is_same_v<Slot, row_slot<Key>>;
 
   static found_rows<std::uint32_t> room_for(const context& on, std::uint64_t probes) {
     const std::uint64_t tiles = core::tiles_of(probes);
     found_rows<std::uint32_t> room;
     room.begins = {on, probes};
-    room.tile_ends = {on, tiles + 2};
-    fill_with_ones(on, room.tile_ends.data() + tiles, 2);
+    room.tile_ends = {on, tiles + 3};
+    fill_with_ones(on, room.tile_ends.data() + tiles, 3);
     return room;
   }
-  // Numbers that are read with that of the rows.
+  // Numbers that are read with that of the rows. The last one becomes 0 if keys of equal hashes
+  // differ.
   std::uint64_t* differ() { return found_.tile_ends.data() + tiles_; }
   std::uint64_t* suffice() { return differ() + 1; }
+  std::uint64_t* equal() { return differ() + 2; }
 
   buffer<std::uint32_t> counted_hits() const {
     if (!table_.has_filter()) return {};
@@ -379,15 +385,23 @@ class table_join {
         find_keys<Key, Slot>{probes_, how_.joining, unless, hits_.data(), found_.begins.data(),
                              group_ends_.data(), found_.counts.data(), ends},
         tiles_);
-    if (!how_.counted && any_row && table_.is_one_part()) {  // which nothing can be wrong with
+    if (how_.hashed())
+      executor::for_each(
+          on_,
+          compare_found{*how_.probe_keys, *how_.build_keys, found_.begins.data(),
+                        found_.counts.data(), static_cast<const std::uint32_t*>(found_.list),
+                        nullptr, unless, equal()},
+          probes_.size);
+    if (!how_.counted && !has_rows && table_.is_one_part()) {  // which nothing can be wrong with
       complete_ = true;
       return;
     }
     if (tiles_ > 1) executor::inclusive_sum(on_, ends, tiles_);
-    std::uint64_t last[3];
+    std::uint64_t last[4];
     executor::copy_out(on_, last, ends + tiles_ - 1, sizeof last);
     found_.rows = last[0];
     complete_ = last[2] != 0 && (last[1] != 0 || group_ends_.size() != 0);
+    confused_ = last[3] == 0;
   }
 
   void group(const column& build) {
@@ -404,12 +418,18 @@ class table_join {
     executor::for_each_in_blocks(
         on_, count_groups<Key>{{{cells_of(build)}, rows, table_.view()}, groups},
         core::tiles_of(rows));
+    if (how_.hashed())
+      executor::for_each(on_,
+                         compare_found{*how_.build_keys, *how_.build_keys, owners.data(), nullptr,
+                                       nullptr, nullptr, nullptr, equal()},
+                         rows);
     executor::inclusive_sum(on_, groups.ends + 1, rows);
     executor::for_each(on_, list_groups{groups}, rows);
   }
 
   context on_;
   equality how_;
+  std::uint64_t build_rows_;
   std::uint64_t tiles_;
   found_rows<std::uint32_t> found_;
   filled_table<Key, Slot> table_;
@@ -417,22 +437,26 @@ class table_join {
   buffer<std::uint32_t> hits_;  // as of `find_keys`, as the next one
   buffer<std::uint32_t> group_ends_;
   bool complete_ = false;
+  bool confused_ = false;
 };
 
 }  // namespace
 
 template <class Key>
-std::optional<found_rows<std::uint32_t>> find_by_table(const context& on, const column& build,
+std::optional<equal_rows<std::uint32_t>> find_by_table(const context& on, const column& build,
                                                        const column& probe, const equality& how,
                                                        const table_options& options) {
-  if (!by_key_slots(how))
-    return table_join<Key, row_slot<Key>>(on, build, probe, how, options).take();
-  auto found = table_join<Key, key_slot<Key>>(on, build, probe, how, options).take();
-  if (found) return found;
+  const auto find = [&](const table_options& by) {
+    if (how.any_row() && !how.hashed())
+      return table_join<Key, key_slot<Key>>(on, build, probe, how, by).take();
+    return table_join<Key, row_slot<Key>>(on, build, probe, how, by).take();
+  };
+  auto found = find(options);
+  if (found || !how.any_row()) return found;
   // In one part equal keys take one slot.
   table_options in_one_part = options;
   in_one_part.in_l2 = std::numeric_limits<std::size_t>::max();
-  return table_join<Key, key_slot<Key>>(on, build, probe, how, in_one_part).take();
+  return find(in_one_part);
 }
 
 template <class Key>
@@ -444,9 +468,9 @@ std::optional<equal_rows<std::uint32_t>> find_by_parts(const context& on, const 
   return equal_rows<std::uint32_t>{found.take(), found.entries(), found.confused()};
 }
 
-template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint32_t>(
+template std::optional<equal_rows<std::uint32_t>> find_by_table<std::uint32_t>(
     const context&, const column&, const column&, const equality&, const table_options&);
-template std::optional<found_rows<std::uint32_t>> find_by_table<std::uint64_t>(
+template std::optional<equal_rows<std::uint32_t>> find_by_table<std::uint64_t>(
     const context&, const column&, const column&, const equality&, const table_options&);
 template std::optional<equal_rows<std::uint32_t>> find_by_parts<std::uint32_t>(
     const context&, const column&, const column&, const equality&, bool);
@@ -463,16 +487,20 @@ std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column
     try {
       if (turning_pays(build.size, probe.size, how)) {
         // Of one part, which has slots for all.
-        found_rows<RowId> found =
-            find_by_table<Key>(on, probe, build, how, {.keys_repeat = true}).value();
-        found.turned_probes = probe.size;
-        return equal_rows<RowId>{std::move(found), build.size, false};
+        equality turned = how;
+        turned.joining = core::joining::matches;
+        std::swap(turned.build_keys, turned.probe_keys);
+        equal_rows<RowId> found =
+            find_by_table<Key>(on, probe, build, turned, {.keys_repeat = true}).value();
+        found.rows.turned_probes = probe.size;
+        found.entries = build.size;
+        return found;
       }
-      bool keys_repeat = !by_key_slots(how) && repeat_soon<Key>(on, build, how.seed);
+      bool keys_repeat = !how.any_row() && repeat_soon<Key>(on, build, how.seed);
       const bool in_parts = parts_first(build.size, probe.size, how);
       if (!keys_repeat && !in_parts) {
         auto found = find_by_table<Key>(on, build, probe, how);
-        if (found) return equal_rows<RowId>{std::move(*found), build.size, false};
+        if (found) return found;
         keys_repeat = true;
       }
       if (!in_parts && !parts_pay<Key>(build.size, probe.size, how.order)) return std::nullopt;

@@ -23,10 +23,10 @@ struct table_options {
 
 // By a table of the build rows, the probe rows in their order. If two build rows have equal keys,
 // nothing; but if rows may be in any order, and the build rows are few or known to have equal keys,
-// those of a key are put side by side. If any one row of a key suffices and keys are no hashes,
-// they may have equal keys, and 0 stands for the row.
+// those of a key are put side by side. If any one row of a key suffices they may have equal keys,
+// and if these are no hashes 0 stands for the row.
 template <class Key>
-RAYDEX_INTERNAL std::optional<found_rows<std::uint32_t>> find_by_table(
+RAYDEX_INTERNAL std::optional<equal_rows<std::uint32_t>> find_by_table(
     const context& on, const column& build, const column& probe, const equality& how,
     const table_options& options = {});
 
