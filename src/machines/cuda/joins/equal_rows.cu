@@ -36,6 +36,9 @@ void fill_with_ones(const context& on, buffer<T>& numbers) {
   fill_with_ones(on, numbers.data(), numbers.size());
 }
 
+// What has a table made in one part, in which equal keys of any number take one slot.
+constexpr std::size_t in_one_part = std::numeric_limits<std::size_t>::max();
+
 // Of more, parts are too large for a block.
 constexpr std::uint64_t most_build_rows = (std::uint64_t{1} << 29) - 1;
 
@@ -453,10 +456,9 @@ std::optional<equal_rows<std::uint32_t>> find_by_table(const context& on, const 
   };
   auto found = find(options);
   if (found || !how.any_row()) return found;
-  // In one part equal keys take one slot.
-  table_options in_one_part = options;
-  in_one_part.in_l2 = std::numeric_limits<std::size_t>::max();
-  return find(in_one_part);
+  table_options whole = options;
+  whole.in_l2 = in_one_part;
+  return find(whole);
 }
 
 template <class Key>
@@ -496,10 +498,13 @@ std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column
         found.entries = build.size;
         return found;
       }
-      bool keys_repeat = !how.any_row() && repeat_soon<Key>(on, build, how.seed);
+      const bool by_key_slots = how.any_row() && !how.hashed();
+      bool keys_repeat = !by_key_slots && repeat_soon<Key>(on, build, how.seed);
       const bool in_parts = parts_first(build.size, probe.size, how);
-      if (!keys_repeat && !in_parts) {
-        auto found = find_by_table<Key>(on, build, probe, how);
+      if (how.any_row() || (!keys_repeat && !in_parts)) {
+        table_options options;
+        if (keys_repeat) options.in_l2 = in_one_part;
+        auto found = find_by_table<Key>(on, build, probe, how, options);
         if (found) return found;
         keys_repeat = true;
       }
