@@ -163,6 +163,16 @@ class RAYDEX_EXPORT index {
   /// All matching row ids of each probe. Synchronises the stream once, to learn the size.
   matches rows(const context& on, const probes& batch) const;
 
+  /// Writes a bit for each row id below `size`, 1 if the row matches any probe: bit `row % 32`,
+  /// counted from the lowest one, of `words[row / 32]`. `words` has as many as `size` needs; bits
+  /// from `size` on are 0. Throws `invalid_argument` if a row that matches is not below `size`.
+  ///
+  /// Synchronises, to learn how many rows match. Takes scratch of 8 bytes a probe and a row id a
+  /// match; if probes share rows, of no more matches at a time than the index has entries, or
+  /// 2^20. A call that throws may have written some bits.
+  void bitset(const context& on, const probes& batch, std::uint64_t size,
+              std::span<std::uint32_t> words) const;
+
   /// @name Places of points among the keys
   /// The probes are points. Only where `capability::ranges` says so; others throw `unsupported`,
   /// and so do a `cgrx` with nodes and an `rx` with `primitives=rows`. A search each, no rays.

@@ -8,7 +8,7 @@
     lab/peers/python_package.py join_asof                    # Polars, DuckDB, pandas, on the CPU, with `by` and without
     lab/peers/python_package.py torch                        # PyTorch's searchsorted and isin; --device cuda, too
     lab/peers/python_package.py jax                          # those of JAX, compiled; --device cuda, too
-    lab/peers/python_package.py bitset                       # NumPy
+    lab/peers/python_package.py bitset                       # NumPy; --device cuda: CuPy
 
 What kernels take by themselves is in `searchsorted.py`, what whole processes take in `columns.py`.
 
@@ -26,7 +26,7 @@ symbols, 800000x200000x500. What needs sorted sides sorts them first, and puts t
 `torch`, `jax`: `searchsorted` and `isin` of `raydex.torch` and `raydex.jax` within a function that was compiled, of the
 same columns, with as many values as elements, and `lookup`, which has an index at hand, beside `isin`. `bitset`:
 `index.bitset(lower, upper)` of ranges that hold a tenth, a hundredth and a thousandth of the rows (`order`), and two
-comparisons and `packbits` of NumPy.
+comparisons and `packbits` of NumPy or CuPy.
 
 All have the same threads (`OMP_NUM_THREADS`, `POLARS_MAX_THREADS` and DuckDB's `threads` are set to the CPUs of
 this process). Answers are compared. Prints CSV: the median of `--repeats` calls in milliseconds after one that is
@@ -345,24 +345,29 @@ def measure_compiled(arguments, put, compiled, door, searchsorted, isin, peer, w
 
 def measure_bitset(arguments):
     random = np.random.default_rng(7)
-    clock = Clock(arguments.repeats, lambda: None)
+    arrays, wait = np, (lambda: None)
+    if arguments.device == "cuda":
+        import cupy as arrays
+
+        wait = arrays.cuda.Device().synchronize
+    clock = Clock(arguments.repeats, wait)
     for dtype in arguments.dtypes.split(","):
         for size in sizes_from(arguments.sizes):
-            keys = random.integers(0, 10**6, size, dtype)
+            keys = arrays.asarray(random.integers(0, 10**6, size, dtype))
             index = raydex.build(keys)
             for share in (10, 100, 1000):
-                lower, upper = 200_000, 199_999 + 10**6 // share
+                lower, upper = arrays.asarray([[200_000], [199_999 + 10**6 // share]], dtype)
 
-                def by_numpy(keys=keys, lower=lower, upper=upper):
-                    return np.packbits((keys >= lower) & (keys <= upper), bitorder="little")
+                def by_arrays(keys=keys, lower=lower, upper=upper):
+                    return arrays.packbits((keys >= lower) & (keys <= upper), bitorder="little")
 
                 calls = {
                     "raydex": ("raydex", lambda ends=(lower, upper), of=index: of.bitset(*ends).view("u1")),
-                    "numpy": ("numpy", by_numpy),
+                    arrays.__name__: (arrays.__name__, by_arrays),
                 }
                 yield from compare(
-                    clock, calls, np.array_equal, call="bitset", device="cpu", dtype=dtype, size=size,
-                    order=f"1 of {share}",
+                    clock, calls, lambda x, y: np.array_equal(host(x), host(y)), call="bitset",
+                    device=arguments.device, dtype=dtype, size=size, order=f"1 of {share}",
                 )
 
 
@@ -385,7 +390,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     calls = ["searchsorted", "isin", "join_asof", "torch", "jax", "bitset"]
     parser.add_argument("call", choices=calls)
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="of searchsorted, isin, torch, jax")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="not of join_asof")
     parser.add_argument("--dtypes", default="int32,int64")
     parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28; see above")
     parser.add_argument("--values", help="of searchsorted and isin; as many as elements")

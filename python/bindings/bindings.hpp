@@ -76,6 +76,12 @@ Result ask_python(nb::handle call, Arguments... arguments) {
   return nb::cast<Result>(call(arguments...));
 }
 
+// Words for so many bits, which `room` allocates: it is called with their number.
+inline std::span<std::uint32_t> words_of_bits(std::uint64_t bits, nb::handle room) {
+  const std::uint64_t words = bits / 32 + (bits % 32 != 0 ? 1 : 0);
+  return span_at<std::uint32_t>(ask_python<address>(room, words), words);
+}
+
 // What is called before memory changes or goes: on a GPU it has `stream` wait for all others that
 // work was queued on. None in host memory.
 inline void before_change(nb::handle before) {

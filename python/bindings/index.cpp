@@ -91,6 +91,20 @@ void rows(const index_handle& self, const session& from, address stream, const c
   });
 }
 
+// `rows`: how many have a bit; by default all that the index ever had. No edit is between that and
+// the answer.
+void bitset(const index_handle& self, const session& from, address stream, const column& lower,
+            const optional_column& upper, std::optional<std::uint64_t> rows, nb::handle room) {
+  const context on = context_of(from, stream);
+  const probes batch = probes_of(lower, upper);
+  self.shared([&](const index& one) {
+    const index_info& info = one.info();
+    const bool had_any = info.n != 0 || info.entries != 0 || info.max_row_id != 0;
+    const std::uint64_t size = rows ? *rows : had_any ? info.max_row_id + 1 : 0;
+    one.bitset(on, batch, size, words_of_bits(size, room));
+  });
+}
+
 void rank(const index_handle& self, const session& from, address stream, const column& points_of,
           bool right, address out, std::uint64_t size) {
   const context on = context_of(from, stream);
@@ -119,13 +133,6 @@ void edit(index_handle& self, address stream, const column& insert, const column
         pointer<CUstream_st>(stream),
         {.insert = insert, .insert_rows = insert_rows, .erase = erase, .erase_rows = erase_rows});
   });
-}
-
-// Sets the bit of each row, of words that are all 0.
-void set_bits(address rows, std::uint64_t count, address words) {
-  auto* const to = pointer<std::uint32_t>(words);
-  for (const std::uint64_t row : span_at<const std::uint64_t>(rows, count))
-    to[row / 32] |= std::uint32_t{1} << row % 32;
 }
 
 void search_sorted_on(const std::string& backend_name, const session& from, address stream,
@@ -162,6 +169,8 @@ void bind_index(nb::module_& to) {
            arg("values"), arg("kind"), arg("out"), arg("size"), without_gil())
       .def("rows", rows, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("begins"), arg("count"), arg("room"), without_gil())
+      .def("bitset", bitset, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
+           arg("rows").none(), arg("room"), without_gil())
       .def("rank", rank, arg("session"), arg("stream"), arg("points"), arg("right"), arg("out"),
            arg("size"), without_gil())
       .def("closest", closest, arg("session"), arg("stream"), arg("points"), arg("before"),
@@ -169,7 +178,6 @@ void bind_index(nb::module_& to) {
       .def("edit", edit, arg("stream"), arg("insert"), arg("insert_rows"), arg("erase"),
            arg("erase_rows").none(), arg("before").none(), without_gil())
       .def("close", &index_handle::close, arg("before") = nb::none(), without_gil());
-  to.def("set_bits", set_bits, arg("rows"), arg("count"), arg("words"), without_gil());
   to.def("search_sorted", search_sorted_on, arg("backend"), arg("session"), arg("stream"),
          arg("sorted"), arg("wanted"), arg("right"), arg("out"), arg("size"), without_gil());
   to.def("is_in", is_in_on, arg("backend"), arg("session"), arg("stream"), arg("tests"),

@@ -54,23 +54,30 @@ nb::tuple info(const string_index& self) {
                         info.resident_bytes, unknown);
 }
 
+// Calls use(probes, builds) for slices of the pairs that were found, one after the other.
+template <class Use>
+void for_each_slice(const context& on, const joined& found, const Use& use) {
+  std::vector<std::uint64_t> probes;
+  std::vector<std::uint64_t> builds;
+  for (std::uint64_t begin = 0; begin < found.size(); begin += slice) {
+    probes.resize(std::min(slice, found.size() - begin));
+    builds.resize(probes.size());
+    found.rows(on, begin, gather_maps(probes, builds));
+    use(probes, builds);
+  }
+}
+
 // The first of the rows that a left join gives of each point.
 void first(const string_index& self, const session& from, address stream,
            const string_column& points, const no_column&, address out, std::uint64_t size) {
   self.with(from, stream, points, join_kind::left, [&](const context& on, const joined& found) {
     const auto rows = span_at<std::uint64_t>(out, size);
-    std::vector<std::uint64_t> probes;
-    std::vector<std::uint64_t> builds;
     std::uint64_t next = 0;
-    for (std::uint64_t begin = 0; begin < found.size(); begin += slice) {
-      const std::uint64_t count = std::min(slice, found.size() - begin);
-      probes.resize(count);
-      builds.resize(count);
-      found.rows(on, begin, gather_maps(probes, builds));
-      for (std::uint64_t i = 0; i < count; ++i) {
+    for_each_slice(on, found, [&](const auto& probes, const auto& builds) {
+      for (std::size_t i = 0; i < probes.size(); ++i) {
         if (probes[i] == next) rows[next++] = builds[i];
       }
-    }
+    });
   });
 }
 
@@ -109,6 +116,25 @@ void rows(const string_index& self, const session& from, address stream,
   });
 }
 
+// As of an index.
+void bitset(const string_index& self, const session& from, address stream,
+            const string_column& points, const no_column&, std::optional<std::uint64_t> rows,
+            nb::handle room) {
+  const std::uint64_t size = rows.value_or(self.size);
+  const auto words = words_of_bits(size, room);
+  std::fill(words.begin(), words.end(), 0);
+  self.with(from, stream, points, join_kind::inner, [&](const context& on, const joined& found) {
+    for_each_slice(on, found, [&](const auto& /*probes*/, const auto& builds) {
+      for (const std::uint64_t row : builds) {
+        if (row >= size)
+          throw invalid_argument("size: " + std::to_string(size) +
+                                 ", but the index has rows up to " + std::to_string(self.size - 1));
+        words[row / 32] |= std::uint32_t{1} << row % 32;
+      }
+    });
+  });
+}
+
 std::unique_ptr<joined_handle> match(const string_index& self, const session& from, address stream,
                                      const string_column& points, const std::string& how) {
   return self.join.shared([&](const join& one) {
@@ -134,6 +160,8 @@ void bind_strings(nb::module_& to) {
            arg("size"), without_gil())
       .def("rows", rows, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
            arg("begins"), arg("count"), arg("room"), without_gil())
+      .def("bitset", bitset, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
+           arg("rows").none(), arg("room"), without_gil())
       .def("match", match, arg("session"), arg("stream"), arg("points"), arg("how"),
            nb::keep_alive<0, 1>(), without_gil())
       .def(

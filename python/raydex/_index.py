@@ -358,7 +358,9 @@ class Index(Held):
         self._device.run(self._native.rows, *batch.arguments, begins, batch.size + 1, room)
         return Matches(offsets, found)
 
-    def bitset(self, lower: ColumnLike, upper: ColumnLike = None, *, size: int | None = None) -> Any:
+    def bitset(
+        self, lower: ColumnLike, upper: ColumnLike = None, *, size: int | None = None, stream: StreamLike = None
+    ) -> Any:
         """A bit for each row, which is 1 if the row matches any of the probes: what cuVS and FAISS take as a filter.
 
             >>> import raydex
@@ -366,25 +368,26 @@ class Index(Held):
             >>> index.bitset(20, 35)
             array([26], dtype=uint32)
 
-        Words of uint32, in the library of the probes; row r is bit r % 32 of word r // 32, counted from the lowest one.
-        So it goes to `cuvs.neighbors.filters.from_bitset` once it is on the GPU, and to FAISS, with the same bits, as
-        `faiss.IDSelectorBitmap(words.view("uint8"))`. The bits behind the last row are 0.
+        Words of uint32, of the library and on the device of the probes; row r is bit r % 32 of word r // 32, counted
+        from the lowest one. So it goes to `cuvs.neighbors.filters.from_bitset` from a GPU, and to FAISS, with the same
+        bits, as `faiss.IDSelectorBitmap(words.view("uint8"))`. The bits behind the last row are 0.
 
-        `size`: for so many rows, by default up to the largest row that the index was given, of missing keys, too. In
-        host memory; an index on a GPU is refused. Cost: as `rows`, a bit for each row, and a write to one for each
-        match."""
-        if self._device.number is not None:
-            raise Unsupported(f"bitset: the index is on {self._device}; it is made in host memory only, see `rows`")
-        rows = np.asarray(self.rows(lower, upper).rows)
-        info = self.info  # of later than the rows, so that it knows them all
-        bits = info.max_row_id + 1 if info.n or info.entries or info.max_row_id else 0
-        if size is not None:
-            bits = operator.index(size)
-            if bits < 0 or (rows.size and bits <= rows.max()):
-                raise InvalidArgument(f"size: {size}, but the index has rows up to {info.max_row_id}")
-        words = np.zeros((bits + 31) // 32, np.uint32)
-        _raydex.set_bits(HOST.address(rows), rows.size, HOST.address(words))
-        return look("lower", lower).library.from_host(words)
+        `size`: for so many rows, by default up to the largest row that the index was given, of missing keys, too. Waits
+        for the stream once, to learn how many rows match, and again if `size` is less than that. Cost: as `rows`, a bit
+        for each row, and a write to one for each match."""
+        if size is not None and operator.index(size) < 0:
+            raise InvalidArgument(f"size: {size}, but the index has rows up to {self.info.max_row_id}")
+        batch = self._batch(lower, upper, stream)
+        library, number = batch.library, batch.stream
+        words = None
+
+        def room(count: int) -> int:
+            nonlocal words
+            words = library.empty(count, "uint32", number)
+            return library.address(words)
+
+        self._device.run(self._native.bitset, *batch.arguments, size, room)
+        return words
 
     @overload
     def contains(self, points: Tensor, *, stream: StreamLike = ...) -> Tensor: ...

@@ -108,6 +108,10 @@ using row_id_widener = void(const context& on, const std::uint32_t* narrow, std:
 using found_marker = void(const context& on, const row_id_span& rows, bool* out);
 // Writes a number in place of those that are none.
 using not_found_replacer = void(const context& on, const row_id_span& rows, std::uint64_t number);
+// Writes the bit of each row below `size`, which `index::bitset` explains. False if a row that
+// matches is not below.
+using bitset_writer = bool(const index& of, const context& on, const probes& batch,
+                           std::uint64_t size, std::uint32_t* words);
 
 // An index of 64-bit row ids, made of structures that `make` builds over slices of so many keys.
 using wide_builder = std::unique_ptr<index>(const index_info& info, bool updates, const context& on,
@@ -139,6 +143,7 @@ struct operation_table {
   row_id_widener* widen_row_ids;
   found_marker* mark_found;
   not_found_replacer* replace_not_found;
+  bitset_writer* write_bitset;
   wide_builder* build_wide;
 };
 

@@ -178,6 +178,20 @@ matches index::do_matches(const context& on, const probes& batch) const {
   return found;
 }
 
+void index::bitset(const context& on, const probes& batch, std::uint64_t size,
+                   std::span<std::uint32_t> words) const try {
+  check(on, batch, batch.size());
+  check_array("words", words);
+  if (words.size() != size / 32 + (size % 32 != 0 ? 1 : 0))
+    throw invalid_argument(fmt::format("words: {} are no bits of {} rows", words.size(), size));
+  if (!operation_on(info_.where, &operation_table::write_bitset)(*this, on, batch, size,
+                                                                 words.data()))
+    throw invalid_argument(
+        fmt::format("size: {}, but the index has rows up to {}", size, info_.max_row_id));
+} catch (...) {
+  rethrow_as_error();
+}
+
 void index::check_points(const context& on, const probes& batch, std::uint64_t out_size) const {
   check(on, batch, out_size);
   if (!batch.is_points)

@@ -171,6 +171,26 @@ class checker {
     ASSERT_EQ(at_.download(rows), all) << "wide rows";
   }
 
+  // Bits of rows; those of words that were something else before.
+  void bitset() const {
+    const std::uint64_t size = index_.info().max_row_id + 1;
+    std::vector<std::uint32_t> bits((size + 31) / 32);
+    std::uint64_t matched = 0;  // one more than the largest row
+    for (const auto& wanted : expected_) {
+      for (const std::uint64_t row : wanted) {
+        bits[row / 32] |= std::uint32_t{1} << row % 32;
+        matched = std::max(matched, row + 1);
+      }
+    }
+    auto words = at_.upload(std::vector<std::uint32_t>(bits.size(), 77));
+    index_.bitset(at_, batch_, size, words);
+    ASSERT_EQ(at_.download(words), bits) << "bitset";
+
+    if (matched == 0) return;
+    const std::span too_few(words.data(), (matched + 30) / 32);
+    EXPECT_THROW(index_.bitset(at_, batch_, matched - 1, too_few), invalid_argument);
+  }
+
   void contains() const {
     buffer<std::uint8_t> out(at_, batch_.size());
     index_.contains(at_, batch_, {reinterpret_cast<bool*>(out.data()), out.size()});
@@ -357,9 +377,11 @@ void check_batch(const session& at, const index& tested, row_id_kind kind,
     // Listed by position, whatever the structure itself can do.
     check.rows<std::uint64_t>();
     check.wide_rows();
+    check.bitset();
   } else {
     check.rows<std::uint32_t>();
     check.wide_rows();
+    check.bitset();
   }
   check.contains();
   check.count();

@@ -265,6 +265,14 @@ TEST_P(failing_keys, queries) {
     fail_in_turn(
         "all rows", [&] { EXPECT_EQ(built->rows(metered, batch).total, expected.rows.size()); },
         [&] { EXPECT_EQ(meter_->current(), bytes); }, [] {});
+    std::vector<std::uint32_t> bits(built->info().max_row_id / 32 + 1);
+    for (const row id : expected.rows)
+      bits[id / 32] |= std::uint32_t{1} << id % 32;
+    auto words = at().upload(bits);
+    fail_in_turn(
+        "bitset", [&] { built->bitset(metered, batch, built->info().max_row_id + 1, words); },
+        [&] { EXPECT_EQ(meter_->current(), bytes); },
+        [&] { EXPECT_EQ(at().download(words), bits); });
   }
 }
 

@@ -43,6 +43,7 @@ class outputs : public testing::Test {
             [=, this] { index_->sum(cpu_, probes_, column(floats_), floating_sums); },
             [=, this] { index_->offsets(cpu_, points(all_but_one_), offsets); },
             [=, this] { index_->rows(cpu_, points(all_but_one_), offsets, row_ids); },
+            [=, this] { index_->bitset(cpu_, probes_, 128, row_ids); },
             [=, this] {
               minima_->minimum(cpu_, ranges(column(keys_), column(keys_)), value_span(row_ids));
             },
@@ -85,6 +86,18 @@ TEST_F(outputs, of_fewer_rows_than_offsets_say_are_refused) {
   ++offsets.back();
   expect_error<invalid_argument>([&] { index_->rows(cpu_, probes_, offsets, rows); },
                                  {"out: it holds 4 row ids, but the offsets end at 5"});
+}
+
+TEST_F(outputs, of_bits_have_as_many_words_as_rows_need) {
+  std::vector<std::uint32_t> words(2, 7);
+  EXPECT_NO_THROW(index_->bitset(cpu_, probes_, 33, words));
+  EXPECT_EQ(words, std::vector<std::uint32_t>({0b1111, 0}));
+  for (const std::uint64_t rows : {0UL, 32UL, 65UL})
+    expect_error<invalid_argument>([&] { index_->bitset(cpu_, probes_, rows, words); },
+                                   {"words: 2 are no bits of", std::to_string(rows), "rows"});
+  expect_error<invalid_argument>(
+      [&] { index_->bitset(cpu_, probes_, 3, std::span(words).first(1)); },
+      {"size: 3, but the index has rows up to 3"});
 }
 
 // Nothing is written to them.

@@ -199,6 +199,32 @@ def test_plain_columns(gpu, dtype, random, monkeypatch):
     same(gpu, there, on_host.rank(points))
 
 
+@pytest.mark.parametrize("structure", [one.name for one in raydex.structures()
+                                       if one.points and one.backend in ("cuda", "optix") and one.available])
+def test_bitsets(gpu, structure, random):
+    """On a stream of its own, after what is queued there; test_bitset.py has more cases."""
+    keys = random.permutation(1 << 20).astype("int32")[:10**6]
+    points = random.integers(0, 1 << 20, 1000).astype("int32")
+    chosen = np.zeros(31_251 * 32, bool)
+    chosen[: 10**6] = np.isin(keys, points)
+    index = raydex.build(gpu.put(keys), structure)
+    gpu.synchronize()
+    stream = gpu.stream()
+    with gpu.on(stream):
+        asked = gpu.put(points)
+        for _ in range(20):  # what has to be done before
+            asked = asked + 1
+        asked = asked - 20
+    try:
+        bits = index.bitset(asked, size=10**6 + 1, stream=stream)
+    except raydex.Unsupported as refused:  # as `rows` is
+        pytest.skip(str(refused))
+    stream.synchronize()
+    same(gpu, bits, np.packbits(chosen, bitorder="little").view("uint32"), "uint32")
+    with pytest.raises(raydex.InvalidArgument, match="host memory"):
+        index.bitset(points)
+
+
 def test_columns_that_are_not_contiguous(gpu, random):
     table = gpu.put(random.integers(0, 100, (4_000, 3)))
     host = gpu.get(table)
@@ -472,6 +498,8 @@ def test_arrays_of_strangers(random):
         rows.to_arrow()
     asked = Bare(gpu.put(np.array([5, 1_001])))
     same(gpu, gpu.module.asarray(again.contains(asked)), [True, False])
+    bits = np.packbits(np.append(keys == 5, [False] * 24), bitorder="little").view("uint32")
+    same(gpu, gpu.module.asarray(again.bitset(asked)), bits, "uint32")
     same(gpu, gpu.module.from_dlpack(again.contains(asked)), [True, False])
     same(gpu, gpu.module.asarray(again.isin(asked)), [True, False])
     with pytest.raises(raydex.Unsupported, match="needs PyTorch or CuPy"):

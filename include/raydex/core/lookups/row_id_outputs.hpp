@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
 
 namespace raydex::core {
@@ -119,6 +120,26 @@ struct replace_not_found {
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
     if (rows[i] == std::numeric_limits<RowId>::max()) rows[i] = number;
+  }
+};
+
+/// Sets a bit for each row; atomically if several threads do.
+template <class RowId, bool is_atomic>
+struct set_row_bits {
+  const RowId* rows;          ///< any rows, in any order
+  std::uint64_t size;         ///< how many rows have a bit
+  std::uint32_t* words;       ///< of 32 bits each, the first one the lowest
+  std::uint64_t* is_outside;  ///< becomes 1 if a row has no bit
+  /// Sets one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t row = rows[i];
+    if (row >= size) return store_atomically(is_outside, std::uint64_t{1});
+    const std::uint32_t bit = std::uint32_t{1} << row % 32;
+    if constexpr (is_atomic) {
+      set_bits_atomically(words + row / 32, bit);
+    } else {
+      words[row / 32] |= bit;
+    }
   }
 };
 
