@@ -2,6 +2,7 @@
 // Arrow's C data interface: what a PyCapsule of it holds, as numbers. Python reads types and makes
 // columns of the buffers.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -169,6 +171,14 @@ struct chunk {
     return all;
   }
   chunk dictionary() const { return {owner, array->dictionary}; }
+  // Where the bitmap of the cells that are there is, 0 without one, and the bit of the first cell.
+  std::pair<address, std::int64_t> validity() const {
+    if (array->null_count == 0 || array->length == 0 || array->n_buffers == 0 ||
+        array->buffers[0] == nullptr)
+      return {};
+    return {reinterpret_cast<address>(array->buffers[0]) + static_cast<address>(array->offset / 8),
+            array->offset % 8};
+  }
 };
 
 nb::tuple import_array(nb::handle schema_capsule, nb::handle array_capsule) {
@@ -316,17 +326,48 @@ std::string_view string_at(const ArrowArray& array, std::int64_t i) {
           static_cast<std::size_t>(end - begin)};
 }
 
-// Refuses strings whose ends do not follow each other; where their bytes end, nothing tells.
+// Whether the ends of strings follow each other; where their bytes end, nothing tells. Without
+// bytes all of them are empty.
 template <class Offset>
-void check_offsets(const ArrowArray& array) {
+bool do_ascend(const ArrowArray& array, bool has_bytes) {
   const auto* const ends = static_cast<const Offset*>(array.buffers[1]) + array.offset;
-  for (std::int64_t i = 0; i < array.length; ++i)
-    if (ends[i] < 0 || ends[i + 1] < ends[i]) refuse_text("offsets");
+  // Their top bits, since SSE2 does not compare 64 bits: of ends, and of differences, which do not
+  // overflow where no end is negative.
+  using bits = std::make_unsigned_t<Offset>;
+  bits signs = static_cast<bits>(ends[0]);
+  for (std::int64_t i = 0; i < array.length; ++i) {
+    const auto end = static_cast<bits>(ends[i + 1]);
+    signs |= end | (end - static_cast<bits>(ends[i]));
+  }
+  return static_cast<Offset>(signs) >= 0 && (has_bytes || ends[array.length] == ends[0]);
+}
+bool is_wide(const std::string& format) {
+  return format == "U" || format == "Z";
+}
+bool do_ascend(const ArrowArray& array, const std::string& format, bool has_bytes) {
+  return is_wide(format) ? do_ascend<std::int64_t>(array, has_bytes)
+                         : do_ascend<std::int32_t>(array, has_bytes);
 }
 void check_offsets(const ArrowArray& array, const std::string& format) {
   if (array.length == 0 || format.starts_with("v")) return;
-  if (format == "U" || format == "Z") return check_offsets<std::int64_t>(array);
-  check_offsets<std::int32_t>(array);
+  if (!do_ascend(array, format, true)) refuse_text("offsets");
+}
+
+// The strings of an array as they lie: where their bytes are, where the offsets, whether these have
+// 64 bits, how many strings there are, and `validity`.
+nb::tuple strings_of(const chunk& self, const std::string& format) {
+  const ArrowArray& array = *self.array;
+  const bool wide = is_wide(format);
+  return nb::make_tuple(reinterpret_cast<address>(array.buffers[2]),
+                        reinterpret_cast<address>(array.buffers[1]) +
+                            static_cast<address>(array.offset) * (wide ? 8 : 4),
+                        wide, array.length, self.validity());
+}
+// Refuses strings in host memory whose offsets are none.
+void check_strings(const chunk& self, const std::string& format) {
+  const nb::gil_scoped_release unlocked;
+  if (!do_ascend(*self.array, format, self.array->buffers[2] != nullptr))
+    throw invalid_argument("column: the offsets of its Arrow strings do not ascend; it is damaged");
 }
 
 void append_view(flat_strings& to, const ArrowArray& array, std::int64_t i) {
@@ -401,8 +442,7 @@ flat_strings flatten(const field& type, const std::vector<chunk>& chunks) {
   const std::string& format = type.dictionary ? type.dictionary->format : type.format;
   const reads_index read_index = type.dictionary ? index_reader(type.format) : nullptr;
   if (format.starts_with("v")) return flatten<append_view>(chunks, format, read_index);
-  if (format == "U" || format == "Z")
-    return flatten<append_string<std::int64_t>>(chunks, format, read_index);
+  if (is_wide(format)) return flatten<append_string<std::int64_t>>(chunks, format, read_index);
   return flatten<append_string<std::int32_t>>(chunks, format, read_index);
 }
 
@@ -421,6 +461,10 @@ void bind_arrow(nb::module_& to) {
       .def_prop_ro("offset", [](const chunk& self) { return self.array->offset; })
       .def_prop_ro("null_count", [](const chunk& self) { return self.array->null_count; })
       .def_prop_ro("buffers", &chunk::buffers)
+      .def_prop_ro("validity", &chunk::validity)
+      .def("strings", strings_of, nb::arg("format"),
+           nb::sig("def strings(self, format: str) -> tuple[int, int, bool, int, tuple[int, int]]"))
+      .def("check_strings", check_strings, nb::arg("format"))
       .def_prop_ro("dictionary", &chunk::dictionary)
       .def_prop_ro("children", &chunk::children);
   nb::class_<flat_strings>(to, "FlatStrings")

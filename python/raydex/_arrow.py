@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
+from raydex._array_libraries import is_of
 from raydex._errors import Error, InvalidArgument, InvalidType
 
 _NUMBERS = {
@@ -146,15 +147,11 @@ def letters_of(cells: StringCells) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
     return (_view(cells.bytes, int(offsets[-1]), "u1", cells.kept), offsets[:-1], np.diff(offsets))
 
 
-def _has_bitmap(chunk: _raydex.ArrowChunk) -> bool:
-    return chunk.null_count != 0 and bool(chunk.buffers) and chunk.buffers[0] != 0 and chunk.length != 0
-
-
 def _validity(chunk: _raydex.ArrowChunk) -> Bitmap | None:
-    if not _has_bitmap(chunk):
+    address, first_bit = chunk.validity
+    if address == 0:
         return None
-    begin, first_bit = divmod(chunk.offset, 8)
-    return Bitmap(_view(chunk.buffers[0] + begin, (first_bit + chunk.length + 7) // 8, np.uint8, chunk), first_bit)
+    return Bitmap(_view(address, (first_bit + chunk.length + 7) // 8, np.uint8, chunk), first_bit)
 
 
 def _bits(address: int, offset: int, length: int, owner: Any) -> npt.NDArray[np.bool_]:
@@ -197,22 +194,15 @@ def _check_extension(argument: str, field: _raydex.ArrowField) -> None:
 
 
 def _strings(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> StringCells:
+    if field.format in _PLAIN_STRINGS and len(chunks) == 1 and chunks[0].length != 0:
+        [one] = chunks
+        one.check_strings(field.format)
+        validity = _validity(one)
+        return StringCells(*one.strings(field.format), (one, validity), bits=validity)
     size = sum(one.length for one in chunks)
     validity = _joined_validity(field, chunks)
-    there = placed(validity)
-    if field.format in _PLAIN_STRINGS and len(chunks) == 1 and size != 0:
-        [one] = chunks
-        wide = field.format in ("U", "Z")
-        offsets = one.buffers[1] + one.offset * (8 if wide else 4)
-        _check_offsets(_view(offsets, size + 1, "i8" if wide else "i4", one), one.buffers[2] != 0)
-        return StringCells(one.buffers[2], offsets, wide, size, there, (chunks, validity), bits=validity)
     flat = _raydex.arrow_flatten(field, chunks)
-    return StringCells(flat.bytes, flat.offsets, True, size, there, (flat, validity), bits=validity)
-
-
-def _check_offsets(offsets: npt.NDArray[Any], has_text: bool) -> None:
-    if offsets[0] < 0 or (offsets[1:] < offsets[:-1]).any() or (offsets[-1] > offsets[0] and not has_text):
-        raise InvalidArgument("column: the offsets of its Arrow strings do not ascend; it is damaged")
+    return StringCells(flat.bytes, flat.offsets, True, size, placed(validity), (flat, validity), bits=validity)
 
 
 def _fixed_strings(
@@ -342,16 +332,13 @@ def _device_cells(
             f"{argument}: it is {layout} in the memory of a GPU; convert it first, to "
             "the type of its values, bool to 'int8'"
         )
-    validity, first_bit = (chunk.buffers[0] + chunk.offset // 8, chunk.offset % 8) if _has_bitmap(chunk) else (0, 0)
     if field.format in _PLAIN_STRINGS:
-        wide = field.format in ("U", "Z")
-        offsets = chunk.buffers[1] + chunk.offset * (8 if wide else 4)
-        return StringCells(chunk.buffers[2], offsets, wide, chunk.length, (validity, first_bit), chunk, event)
+        return StringCells(*chunk.strings(field.format), chunk, event)
     name, unit = _physical(argument, field.format)
     dtype = np.dtype(name)
     address = chunk.buffers[1] + chunk.offset * dtype.itemsize
     return DeviceCells(
-        None, address, chunk.length, dtype.itemsize, dtype, chunk, None, event, validity, first_bit, unit
+        None, address, chunk.length, dtype.itemsize, dtype, chunk, None, event, *chunk.validity, unit
     )
 
 
@@ -362,6 +349,12 @@ def is_arrow(x: Any) -> bool:
         return True
     on_host = hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
     return on_host and not hasattr(x, "__cuda_array_interface__")
+
+
+def is_arrow_alone(x: Any) -> bool:
+    """The same of columns of the libraries that have nothing else, so that nobody else has to be asked."""
+    is_one = is_of("pyarrow", x, "Array") or is_of("pyarrow", x, "ChunkedArray") or is_of("pylibcudf", x, "Column")
+    return is_one and is_arrow(x)
 
 
 def take_arrow(argument: str, x: Any) -> tuple[Cells | Table, int | None]:
@@ -384,16 +377,9 @@ def take_arrow(argument: str, x: Any) -> tuple[Cells | Table, int | None]:
         raise InvalidType(
             f"{argument}: it is on a device of Arrow's type {kind}; copy it to the CPU or to CUDA"
         )
-
-    def cells(name: str, column_field: _raydex.ArrowField, own_chunks: list[_raydex.ArrowChunk]) -> Cells:
-        if kind == _CPU:
-            return _cells(name, column_field, own_chunks)
-        [chunk] = own_chunks
-        return _device_cells(name, column_field, chunk, event)
-
     number = None if kind == _CPU else device
     if field.format != "+s":
-        return (cells(argument, field, chunks), number)
+        return (_taken(argument, field, chunks, number, event), number)
     if field.extension:
         _check_extension(argument, field)
     if any(one.null_count > 0 or one.offset != 0 for one in chunks):
@@ -402,5 +388,14 @@ def take_arrow(argument: str, x: Any) -> tuple[Cells | Table, int | None]:
     for i, child in enumerate(field.children):
         table.names.append(child.name)
         own_chunks = [one.children[i] for one in chunks]
-        table.columns.append(cells(f"{argument}[{child.name!r}]", child, own_chunks))
+        table.columns.append(_taken(f"{argument}[{child.name!r}]", child, own_chunks, number, event))
     return (table, number)
+
+
+def _taken(
+    argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk], device: int | None, event: int
+) -> Cells:
+    if device is None:
+        return _cells(argument, field, chunks)
+    [chunk] = chunks
+    return _device_cells(argument, field, chunk, event)

@@ -18,7 +18,7 @@ from raydex._html import facts
 from raydex._index import bytes_as_text
 from raydex._joined import Call, JoinRows
 from raydex._joins import key_columns, natives
-from raydex._keys import Key
+from raydex._keys import TEXTS
 from raydex._sources import Source, look, same_device
 from raydex.typing import (
     ColumnLike,
@@ -221,4 +221,4 @@ def _part(source: Source, stream: int) -> Column:
     if key.is_void:
         raise InvalidType(f"{source.argument}: no cell says what they are of; give numpy.array([], dtype)")
     is_text = key.dtype is not None and key.dtype.kind == "S" and not key.unit
-    return column_of(source, stream, Key(None) if is_text and source.library.device is None else key)
+    return column_of(source, stream, TEXTS if is_text and source.library.device is None else key)

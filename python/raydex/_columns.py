@@ -18,7 +18,7 @@ from raydex import _among, _lists, _raydex, _times
 from raydex._arrow import Bitmap, Cells, DeviceCells, HostCells, StringCells, letters_of, placed
 from raydex._device_times import in_unit
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._keys import VOID, Key, converts, native_format, natural, plain_key
+from raydex._keys import TEXTS, VOID, Key, converts, native_format, natural, plain_key
 from raydex._sources import Source, ready, shape_error
 
 
@@ -281,9 +281,13 @@ def _device_column(source: Source, cells: DeviceCells, want: Key | None, stream:
     return Column(native, cells.size, key, source, (kept, cells.kept))
 
 
+def _key_of_strings(cells: StringCells) -> Key:
+    return Key(None, cells.unit) if cells.unit else TEXTS
+
+
 def _string_column(source: Source, cells: StringCells, want: Key | None, role: str = "") -> Column:
-    own = Key(None, cells.unit)
-    if want is not None and want.dtype is not None and want.dtype.kind == "S" and own == Key(None):
+    own = _key_of_strings(cells)
+    if want is not None and want.dtype is not None and want.dtype.kind == "S" and own == TEXTS:
         if source.library.device is None:
             return _short_column(source, cells, want, role)
     if want not in (None, own):
@@ -349,13 +353,13 @@ def key_of(source: Source, stream: int = 0) -> Key:
     """What the cells are as keys."""
     cells = ready(source, stream)
     if isinstance(cells, StringCells):
-        return Key(None, cells.unit)
+        return _key_of_strings(cells)
     if isinstance(cells, DeviceCells):
         return Key(natural(source.argument, cells.dtype), cells.unit)
     if cells.is_void:
         return VOID
     if _are_long(cells.array.dtype):
-        return Key(None)
+        return TEXTS
     return Key(natural_of(source, cells.array), cells.unit)
 
 

@@ -98,6 +98,7 @@ def check_available(backend: str) -> None:
         raise Unavailable(f"device: {backend}: {there[0].reason}")
 
 
+@functools.lru_cache(maxsize=64)
 def usual_backend(structure: str) -> str:
     """The one of a structure on a GPU."""
     names = {one.backend for one in known() if one.name == structure}

@@ -12,13 +12,13 @@ import numpy as np
 from raydex import _lists, _raydex
 from raydex._arguments import check_words, flag, option_texts
 from raydex._array_libraries import HOST, ArrayLibrary, bare_library, is_of
-from raydex._arrow import HostCells, Table, is_arrow, take_arrow
+from raydex._arrow import Cells, DeviceCells, HostCells, StringCells, Table, is_arrow, is_arrow_alone, take_arrow
 from raydex._columns import Column, column_of, dtype_of, is_none, key_of, read_as, role_of, takes
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._frames import check_one_table
 from raydex._index import Index
 from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
-from raydex._keys import Key, converts, plain_key
+from raydex._keys import TEXTS, Key, converts, plain_key
 from raydex._plain import OWN, plain_columns
 from raydex._sources import Source, look, ready, same_device
 from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit
@@ -33,6 +33,11 @@ def key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
     """The columns of a key, with names where they have some."""
     if type(x) is np.ndarray:
         return (None, [look(argument, x)])
+    if isinstance(x, (list, tuple)) and x and not any(map(_lists.is_value, x)):
+        check_one_table(argument, x)
+        return (None, [look(f"{argument}[{i}]", one) for i, one in enumerate(x)])
+    if is_arrow_alone(x):
+        return _columns_of_arrow(argument, x)
     if is_of("pandas", x, "DataFrame"):
         names = _distinct(argument, list(x.columns))
         return (names, [look(f"{argument}[{name!r}]", x.iloc[:, i]) for i, name in enumerate(x.columns)])
@@ -42,25 +47,26 @@ def key_columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
         names = _distinct(argument, list(x))
         check_one_table(argument, x.values())
         return (names, [look(f"{argument}[{name!r}]", one) for name, one in x.items()])
-    if isinstance(x, (list, tuple)) and x and not any(map(_lists.is_value, x)):
-        check_one_table(argument, x)
-        return (None, [look(f"{argument}[{i}]", one) for i, one in enumerate(x)])
     is_column = any(
         is_of(module, x, name) for module in ("pandas", "polars", "cudf") for name in ("Series", "Index")
     )
     if is_arrow(x) and not is_column:
-        taken, device = take_arrow(argument, x)
-        library = bare_library(device)
-        if isinstance(taken, Table):
-            if not any(taken.names):  # of pylibcudf
-                return (None, [Source(f"{argument}[{i}]", x, library, one) for i, one in enumerate(taken.columns)])
-            sources = [
-                Source(f"{argument}[{name!r}]", x, library, cells)
-                for name, cells in zip(taken.names, taken.columns)
-            ]
-            return (_distinct(argument, taken.names), sources)
-        return (None, [Source(argument, x, library, taken)])
+        return _columns_of_arrow(argument, x)
     return (None, [look(argument, x)])
+
+
+def _columns_of_arrow(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
+    taken, device = take_arrow(argument, x)
+    library = bare_library(device)
+    if not isinstance(taken, Table):
+        return (None, [Source(argument, x, library, taken)])
+    if not any(taken.names):  # of pylibcudf
+        return (None, [Source(f"{argument}[{i}]", x, library, one) for i, one in enumerate(taken.columns)])
+    sources = [
+        Source(f"{argument}[{name!r}]", x, library, cells)
+        for name, cells in zip(taken.names, taken.columns)
+    ]
+    return (_distinct(argument, taken.names), sources)
 
 
 def _distinct(argument: str, names: list[Any]) -> list[str]:
@@ -132,14 +138,14 @@ def common_key(build: Source, probe: Source, stream: int, of_build: bool = False
         return _key_of_unit(common([left.time, right.time]))
     if left.is_void:
         return right
-    if Key(None) in (left, right) and all(
-        one == Key(None) or (one.dtype is not None and one.dtype.kind == "S") for one in (left, right)
+    if TEXTS in (left, right) and all(
+        one == TEXTS or (one.dtype is not None and one.dtype.kind == "S") for one in (left, right)
     ):
-        return Key(None)
+        return TEXTS
     if _are_whole(build, probe) and left != right:  # of two widths, so that none equals one of the other
-        return Key(None)
+        return TEXTS
     if left.dtype is None or right.dtype is None or left.unit or right.unit:
-        are_texts = Key(None) in (left, right) and (left.time or right.time) is not None
+        are_texts = TEXTS in (left, right) and (left.time or right.time) is not None
         hint = f"; {OF_TIMES} of the texts" if are_texts else ""
         raise InvalidType(
             f"{probe.argument}: it is of {right}, but {build.argument} of {left}; these are not compared{hint}"
@@ -238,18 +244,23 @@ def together(sources: list[Source], stream: int, roles: Sequence[str] | None = N
 
 
 def _alike(sources: list[Source], stream: int) -> Together | None:
-    """The same of arrays of NumPy of one type of numbers, as nearly all are."""
-    key = None
-    for one in sources:
-        cells = one.cells
-        if not isinstance(cells, HostCells) or type(cells.array) is not np.ndarray or cells.unit or cells.is_void:
-            return None
-        own = plain_key(cells.array.dtype)
-        if own is None or own is not (key or own):
-            return None
-        key = own
-    columns = [column_of(one, stream) for one in sources]
-    return Together(columns, columns[0].key, None)
+    """The same of columns that are of one type as they lie, as nearly all are."""
+    first, *others = sources
+    key = _usual_key(first.cells)
+    if key is None or any(_usual_key(one.cells) is not key for one in others):
+        return None
+    return Together([column_of(one, stream) for one in sources], key, None)
+
+
+def _usual_key(cells: Cells | None) -> Key | None:
+    """What cells are as they lie: strings of any length, and numbers of most arrays; None of others."""
+    if isinstance(cells, StringCells):
+        return None if cells.unit else TEXTS
+    if isinstance(cells, DeviceCells):
+        return None if cells.unit else plain_key(cells.dtype)
+    if isinstance(cells, HostCells) and type(cells.array) is np.ndarray and not cells.unit and not cells.is_void:
+        return plain_key(cells.array.dtype)
+    return None
 
 
 def _are_whole(*sources: Source) -> bool:

@@ -65,6 +65,8 @@ class Key:
         return self.unit or (f"S{self.dtype.itemsize}" if self.dtype.kind == "S" else str(self.dtype))
 
 
+TEXTS = Key(None)
+"""Of strings of any length."""
 VOID = Key(np.dtype("float64"), is_void=True)
 """Of an empty list, of nothing but missing cells, of Arrow's null: what equals no cell of any type."""
 

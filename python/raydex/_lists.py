@@ -40,6 +40,7 @@ def _is_missing_of_pandas(cls: type) -> bool:
     return cls.__name__ in ("NAType", "NaTType") and cls.__module__.startswith("pandas.")
 
 
+@functools.lru_cache(maxsize=64)
 def _kind_of_type(cls: type) -> str:
     if _is_missing_of_pandas(cls):  # NaT is a date
         return ""
@@ -52,12 +53,13 @@ def _is_missing(x: Any) -> bool:
 
 def is_known(x: Any) -> bool:
     """Whether it is a value of Python or NumPy that lists are of, or what pandas has for a missing one."""
-    return _kind_of_type(type(x)) != "" or _is_missing_of_pandas(type(x))
+    cls: Any = type(x)
+    return _kind_of_type(cls) != "" or _is_missing_of_pandas(cls)
 
 
 def is_value(x: Any) -> bool:
     """Whether it is a cell, not a column: a value of Python or NumPy, a missing one, an array of no dimension."""
-    return _is_missing(x) or is_known(x) or bool(getattr(x, "shape", None) == ())
+    return x is None or x is np.ma.masked or is_known(x) or bool(getattr(x, "shape", None) == ())
 
 
 def _refused(argument: str, x: Any) -> InvalidType:

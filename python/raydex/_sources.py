@@ -26,7 +26,7 @@ from raydex._array_libraries import (
     numpy_dtype,
     torch_library,
 )
-from raydex._arrow import Bitmap, Cells, DeviceCells, HostCells, Table, is_arrow, take_arrow
+from raydex._arrow import Bitmap, Cells, DeviceCells, HostCells, Table, is_arrow, is_arrow_alone, take_arrow
 from raydex._errors import InvalidArgument, InvalidType, one_of_several
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
@@ -135,6 +135,8 @@ def look(argument: str, x: Any) -> Source:
     cupy = sys.modules.get("cupy")
     if cupy is not None and type(x) is cupy.ndarray:
         return _look_at_cupy(argument, x)
+    if is_arrow_alone(x):
+        return _look_at_arrow(argument, x)
     if isinstance(x, (np.ndarray, np.generic)):
         array = np.asanyarray(x)
         return Source(argument, x, HOST, HostCells(array), scalar=array.ndim == 0, shape=array.shape)
@@ -162,15 +164,7 @@ def look(argument: str, x: Any) -> Source:
         raise InvalidType(f"{argument}: a dict is no column; give one of its values{one_of_several(argument)}")
     # Arrow's arrays have DLPack, too, which knows no missing values.
     if is_arrow(x):
-        taken, device = take_arrow(argument, x)
-        if isinstance(taken, Table):
-            if len(taken.columns) != 1:
-                raise InvalidType(
-                    f"{argument}: a table of {len(taken.columns)} columns, {', '.join(taken.names)}; "
-                    f"give one of them{one_of_several(argument)}"
-                )
-            taken = taken.columns[0]
-        return Source(argument, x, bare_library(device), taken)
+        return _look_at_arrow(argument, x)
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         return Source(argument, x, library_of(x, _dlpack_device(argument, x)))
     if hasattr(x, "__cuda_array_interface__"):
@@ -192,6 +186,18 @@ def look(argument: str, x: Any) -> Source:
             f"__arrow_c_stream__: {way}"
         ) from None
     return Source(argument, x, HOST, HostCells(array), shape=array.shape)
+
+
+def _look_at_arrow(argument: str, x: Any) -> Source:
+    taken, device = take_arrow(argument, x)
+    if isinstance(taken, Table):
+        if len(taken.columns) != 1:
+            raise InvalidType(
+                f"{argument}: a table of {len(taken.columns)} columns, {', '.join(taken.names)}; "
+                f"give one of them{one_of_several(argument)}"
+            )
+        taken = taken.columns[0]
+    return Source(argument, x, bare_library(device), taken)
 
 
 def _look_at_tensor(argument: str, x: Any, torch: Any) -> Source:

@@ -158,8 +158,13 @@ def test_the_example_of_the_page(cudf):
 def test_gather_maps(monkeypatch):
     """They are rows of the same memory, unsigned, and libcudf's default stream waits for them."""
     taken, waits = [], []
-    column = types.SimpleNamespace(from_cuda_array_interface=lambda x: taken.append(x) or len(taken))
-    monkeypatch.setitem(sys.modules, "pylibcudf", types.SimpleNamespace(Column=column))
+
+    class Column:
+        @staticmethod
+        def from_cuda_array_interface(x):
+            return taken.append(x) or len(taken)
+
+    monkeypatch.setitem(sys.modules, "pylibcudf", types.SimpleNamespace(Column=Column))
     monkeypatch.setattr(_cuda, "device_of", lambda address: 3)
     monkeypatch.setattr(_cuda, "wait", lambda *what: waits.append(what))
 

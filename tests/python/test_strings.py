@@ -2,12 +2,16 @@
 """Indexes over strings of any length, against a walk over all of them."""
 
 import gc
+import sys
+import types
 
 import numpy as np
 import pytest
 import raydex
+from arrow_device import OnDevice
 from hypothesis import given
 from hypothesis import strategies as st
+from raydex import _joins
 
 pa = pytest.importorskip("pyarrow")
 
@@ -49,13 +53,100 @@ def test_every_structure(structure, random):
         check(index, keys, points)
 
 
-@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view", "dictionary"])
+LAYOUTS = ["string", "large_string", "binary", "large_binary", "string_view", "dictionary"]
+
+
+def laid_out(words, kind):
+    array = pa.array(words, pa.string())
+    return array.dictionary_encode() if kind == "dictionary" else array.cast(kind)
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
 def test_every_layout(kind, random):
     keys = [None if one == 0 else "word " * int(one) for one in random.integers(0, 9, 200)]
-    array = pa.array(keys)
-    array = array.dictionary_encode() if kind == "dictionary" else array.cast(kind)
+    array = laid_out(keys, kind)
     for of in (array, pa.chunked_array([array.slice(0, 70), array.slice(70)])):
         check(raydex.build(of), keys, keys[:50], of.slice(0, 50))
+
+
+def forms(array):
+    """An array as users may have it: of pyarrow, cut out of a longer one, in chunks, and of others through each of
+    Arrow's interfaces."""
+    before = array[:3]
+    cut = pa.concat_arrays([before, array, array[:2]]).slice(len(before), len(array))
+    chunks = pa.chunked_array([array[:1], array[1:1], array[1:]])
+    of_others = [
+        types.SimpleNamespace(**{name: getattr(of, name)})
+        for of, name in (
+            (array, "__arrow_c_array__"), (array, "__arrow_c_device_array__"), (chunks, "__arrow_c_stream__"),
+        )
+    ]  # fmt: skip
+    return [array, cut, pa.chunked_array([array]), chunks, *of_others, OnDevice(array, kind=1, number=-1)]
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("size", [0, 1, 13, 200])
+@pytest.mark.parametrize("missing", [False, True])
+def test_joins_of_every_form(kind, size, missing, random, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pylibcudf", types.SimpleNamespace(Column=OnDevice))
+    words = [f"word {one} of several" if one or not missing else None for one in random.integers(0, size + 1, size)]
+    points = [words[one] for one in random.permutation(size)] + ["none of them", ""]
+    expected = {
+        how: [(at, row) for at, point in enumerate(points) for row in matches(words, point, how)]
+        for how in ("inner", "left")
+    }
+    probes = laid_out(points, kind)
+    for build, probe in zip(forms(laid_out(words, kind)), forms(probes)):
+        for sides in ((build, probe), ((build,), [probe]), ({"a": build}, {"a": probe}), (build, probes)):
+            for how, pairs in expected.items():
+                found = raydex.join(*sides, how)
+                assert list(zip(found.probe.tolist(), found.build.tolist())) == pairs
+
+
+def matches(words, point, how):
+    rows = [row for row, word in enumerate(words) if word is not None and word == point]
+    return rows or ([-1] if how == "left" else [])
+
+
+def test_joins_of_several_layouts():
+    words, points = ["a longer text", "another one", None], ["another one", None, "a longer text"]
+    each = [*(laid_out(words, kind) for kind in LAYOUTS), words]
+    others = [*(laid_out(points, kind) for kind in LAYOUTS), points]
+    for build in each:
+        for probe in others:
+            assert raydex.join(build, probe).build.tolist() == [1, 0]
+            assert raydex.join((build, [1, 2, 3]), (probe, [2, 2, 1])).build.tolist() == [1, 0]
+
+
+def test_joins_of_strings_compare_no_types(monkeypatch):
+    """They are the same of all, so that nothing is asked again and again, of the columns of several keys too."""
+    asked = []
+    own = _joins.key_of
+    monkeypatch.setattr(_joins, "key_of", lambda *of: asked.append(of) or own(*of))
+    texts, large, numbers = pa.array(["a", "b"]), pa.array(["b", "c"], pa.large_string()), np.arange(2)
+    assert raydex.join(texts, large).build.tolist() == [1]
+    assert raydex.join((texts, numbers), (large, np.array([1, 0]))).build.tolist() == [1]
+    assert not asked
+    assert raydex.join(texts, large.dictionary_encode()).build.tolist() == [1]
+    assert raydex.join(["a", "b"], large).build.tolist() == [1]
+    assert asked
+
+
+def test_joins_with_what_is_no_text():
+    texts, uuids = pa.array(["a longer text"]), pa.array([b"0123456789abcdef"], pa.uuid())
+    for other, name in ((pa.array([1]), "int64"), (np.array([1.5]), "float64"), (uuids, "uuid")):
+        with pytest.raises(raydex.InvalidType, match=f"probe: it is of {name}, but build of strings; these are not"):
+            raydex.join(texts, other)
+        with pytest.raises(raydex.InvalidType, match=f"probe: it is of strings, but build of {name}; these are not"):
+            raydex.join(other, texts)
+    assert raydex.join(uuids, uuids).build.tolist() == [0]
+    assert raydex.join(pa.chunked_array([], pa.string()), texts, "left").build.tolist() == [-1]
+    assert raydex.join(texts, pa.nulls(2), "left").build.tolist() == [-1, -1]
+    assert raydex.join(pa.nulls(2), texts, "left").build.tolist() == [-1]
+    with pytest.raises(raydex.InvalidArgument, match="in host memory, but build in cuda:3"):
+        raydex.join(OnDevice(texts), texts)
+    with pytest.raises(raydex.InvalidArgument, match=r"build: no columns; a key has 1 to 16"):
+        raydex.join(pa.StructArray.from_arrays([], names=[]), texts)
 
 
 def test_points_as_users_have_them():
