@@ -158,18 +158,18 @@ class TorchLibrary(ArrayLibrary):
         return cuda.stream(cuda.ExternalStream(stream, device=self.device))
 
     def empty(self, size: int, dtype: Dtype, stream: int | None = None) -> Any:
-        if stream is None:
-            return self.module.empty(size, dtype=torch_dtype(dtype), device=self.torch_device)
-        with self.on(stream):
-            return self.empty(size, dtype)
+        if stream is not None and self.current_stream()[0] != stream:
+            with self.on(stream):
+                return self.empty(size, dtype)
+        return self.module.empty(size, dtype=torch_dtype(dtype), device=self.torch_device)
 
     def address(self, array: Any) -> int:
         return int(array.data_ptr())
 
     @functools.cached_property
     def _reader(self) -> _raydex.TensorReader:
-        assert self.device is not None
-        return _raydex.TensorReader(self.module.Tensor, _cuda.check_of(self.device), self.device)
+        check = None if self.device is None else _cuda.check_of(self.device)
+        return _raydex.TensorReader(self.module.Tensor, check, self.device or 0)
 
     def plain(self, x: Any, key: Key) -> Plain | None:
         return self._reader.read(x, key.native)

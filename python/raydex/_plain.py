@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast path: arrays that are read as they lie, of NumPy and on a GPU. Here alone it is decided which these are;
-`raydex._sources` and `_columns` take all others, with the same answers."""
+"""The fast path: arrays that are read as they lie, of NumPy, PyTorch and CuPy. Here alone it is decided which these
+are; `raydex._sources` and `_columns` take all others, with the same answers."""
 
 from __future__ import annotations
 
@@ -62,11 +62,14 @@ def _device_of(x: Any) -> int | None:
 @functools.lru_cache(maxsize=64)
 def _library(kind: type, device: int | None) -> ArrayLibrary | None:
     """The library of a class of arrays that may be plain."""
-    if device is None or device == NOWHERE:
-        return HOST if device is None and kind is np.ndarray else None
+    if device == NOWHERE:
+        return None
+    if kind is np.ndarray:
+        return HOST if device is None else None
     if kind is getattr(sys.modules.get("torch"), "Tensor", None):
         return torch_library(device)
-    return cupy_library(device) if kind is getattr(sys.modules.get("cupy"), "ndarray", None) else None
+    of_cupy = device is not None and kind is getattr(sys.modules.get("cupy"), "ndarray", None)
+    return cupy_library(device) if of_cupy else None
 
 
 @functools.lru_cache(maxsize=64)

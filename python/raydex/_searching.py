@@ -381,8 +381,10 @@ def isin(
         raise InvalidArgument(f"kind: {kind!r} is none of None, 'sort' and 'table'")
     plain = plain_columns(test_elements, element, stream, OWN)
     if plain is not None:
-        if plain[0] is HOST and _are_found_by_numpy(element, test_elements):
-            return np.isin(element, test_elements, invert=invert)
+        if plain[0].device is None:
+            both = (np.asarray(element), np.asarray(test_elements))
+            if _are_found_by_numpy(*both):
+                return plain[0].from_host(np.isin(*both, invert=invert))
         return _found_by_table(plain, element, invert)
     elements, tests = look("element", element), look("test_elements", test_elements)
     same_device(elements, tests)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The short way of plain arrays on a GPU against the general one, without a GPU: PyTorch is made to say that its
+"""The short way of plain arrays against the general one. On a GPU without one: PyTorch is made to say that its
 tensors are on one, and an index in host memory takes itself for one there. `stream=0` asks for the general way."""
 
 import ctypes
@@ -360,3 +360,68 @@ def test_keys_of_several_plain_columns(random, monkeypatch):
     for sides, rows in zip(given, found):
         for one, other in zip(rows, raydex.join(*sides, "full")):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """What goes the general way, in host memory; none without DLPack's C functions."""
+    if getattr(torch.Tensor, "__dlpack_c_exchange_api__", None) is None:
+        pytest.skip("a PyTorch without DLPack's C functions")
+    seen, look = [], _sources.look
+    for module in (sys.modules["raydex._index"], sys.modules["raydex._minima"], _searching, _joins):
+        monkeypatch.setattr(module, "look", lambda *of: seen.append(of) or look(*of))
+    return seen
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_tensors_in_host_memory(dtype, looked, random):
+    keys = np.sort(random.integers(0, 500, 2000)).astype(dtype)
+    index, a = raydex.build(keys), put(keys)
+    looked.clear()
+    for size in (0, 1, 100, 1000):
+        points = random.integers(0, 600, size).astype(dtype)
+        v = put(points)
+        for side in ("left", "right"):
+            same(raydex.searchsorted(a, v, side), put(np.searchsorted(keys, points, side)))
+        for invert in (False, True):
+            same(raydex.isin(v, a, invert=invert), put(np.isin(points, keys, invert=invert)))
+        same(index.first(v), put(index.first(points)))
+        same(index.count(v, v), put(index.count(points, points)))
+        for one, other in zip(raydex.join(a, v), raydex.join(keys, points)):
+            same(one, put(other))
+    assert not looked
+
+
+def test_isin_of_missing_tensors_in_host_memory(looked):
+    cells, tests = np.array([1.0, np.nan, 2, -0.0]), np.array([np.nan, 0, 1])
+    for invert in (False, True):
+        same(raydex.isin(put(cells), put(tests), invert=invert), put(np.isin(cells, tests, invert=invert)))
+    assert not looked
+
+
+def test_tensors_in_host_memory_that_are_not_plain(looked):
+    keys, cells = torch.arange(9), np.zeros(8 * 3 + 1, "u1")[1:].view("i8")
+    cells[:] = [2, 3, 11]
+    index = raydex.build(keys)
+    assert raydex.searchsorted(keys, keys[::2]).tolist() == [0, 2, 4, 6, 8]
+    assert raydex.join(keys[::2], keys).build.tolist() == [0, 1, 2, 3, 4]
+    assert not looked
+    askew = torch.from_numpy(cells)  # which may be at any address
+    assert raydex.searchsorted(keys, askew).tolist() == [2, 3, 9]
+    assert raydex.isin(askew, keys).tolist() == [True, True, False]
+    assert index.first(askew).tolist() == [2, 3, -1]
+    with pytest.raises(raydex.InvalidArgument, match="its cells are not aligned"):
+        raydex.join(askew, askew)
+    with pytest.raises(raydex.InvalidArgument, match="its cells are one cell, repeated"):
+        raydex.join(keys[:1].expand(4), keys)
+    assert raydex.searchsorted(keys, keys[:2].reshape(2, 1)).tolist() == [[0], [1]]
+    assert raydex.searchsorted(keys, torch.tensor(3)).tolist() == 3
+    assert raydex.searchsorted(keys, torch.tensor([2], dtype=torch.int16)).tolist() == [2]
+    assert raydex.searchsorted(keys, np.array([3, 4])).tolist() == [3, 4]
+    floats = torch.arange(3.0)
+    with pytest.raises(raydex.InvalidArgument, match="a tensor that needs gradients"):
+        raydex.searchsorted(floats, torch.zeros(3, requires_grad=True))
+    with pytest.raises(raydex.InvalidArgument, match="a tensor that is negated when it is read"):
+        raydex.searchsorted(floats, torch.tensor([1 + 2j]).conj().imag)
+    with pytest.raises(raydex.InvalidArgument, match="stream: 5, but columns in host memory have none"):
+        raydex.searchsorted(keys, keys, stream=5)
