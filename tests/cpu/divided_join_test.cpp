@@ -42,6 +42,16 @@ side<Key> make(std::size_t size, std::uint64_t keys, bool heavy, bool missing,
   return made;
 }
 
+template <class Key, class RowId>
+divided_join<Key, RowId> divided(const context& on, const column& build, const column& probe,
+                                 const core::hash_function<Key>& mix,
+                                 const core::composite_cells* hashed, core::joining joining,
+                                 unsigned bits) {
+  key_filter<Key> probed =
+      probed_keys(on, hashed_column<Key>(build, mix), hashed_column<Key>(probe, mix));
+  return {on, build, probe, mix, std::move(probed), hashed, joining, bits};
+}
+
 template <class Types>
 class divided_join_of : public testing::Test {
  protected:
@@ -60,8 +70,8 @@ class divided_join_of : public testing::Test {
       ++entries;
     }
     const core::hash_function<key> mix = core::hash_by<key>(random_());
-    divided_join<key, row_id> tested(on_, build.view(), probe.view(), mix, nullptr,
-                                     core::joining::matches, bits);
+    divided_join<key, row_id> tested = divided<key, row_id>(on_, build.view(), probe.view(), mix,
+                                                            nullptr, core::joining::matches, bits);
     EXPECT_FALSE(tested.confused());
     // Where probes are few, build rows that none of them may match are left out.
     const bool all_pass = probe.keys.size() > build.keys.size() / 4;
@@ -107,8 +117,8 @@ class divided_join_of : public testing::Test {
                     const std::vector<std::vector<std::uint64_t>>& expected) {
     for (const join_kind kind : {join_kind::left, join_kind::semi, join_kind::anti}) {
       SCOPED_TRACE(to_string(kind));
-      divided_join<key, row_id> tested(on_, build.view(), probe.view(), mix, nullptr,
-                                       joining_of(kind), bits);
+      divided_join<key, row_id> tested = divided<key, row_id>(on_, build.view(), probe.view(), mix,
+                                                              nullptr, joining_of(kind), bits);
       const found_rows<row_id> found = tested.take();
       ASSERT_EQ(found.probes(), probe.keys.size());
       EXPECT_EQ(found.left_out, kind == join_kind::semi ? left_out_ : 0);
@@ -238,8 +248,8 @@ TEST(equal_hashes, are_noticed) {
   const core::hash_function<std::uint64_t> mix;
   for (const unsigned bits : {0U, 3U}) {
     const auto confused = [&](const std::vector<std::uint64_t>& hashes) {
-      return divided_join<std::uint64_t, std::uint32_t>(on, column(hashes), column(hashes), mix,
-                                                        &keys, core::joining::matches, bits)
+      return divided<std::uint64_t, std::uint32_t>(on, column(hashes), column(hashes), mix, &keys,
+                                                   core::joining::matches, bits)
           .confused();
     };
     EXPECT_FALSE(confused({5, 8, 5}));
@@ -256,8 +266,8 @@ TEST(key_filter, is_made_where_probes_are_few) {
   std::vector<std::uint32_t> build(20'000);
   std::iota(build.begin(), build.end(), 0);
   const auto entries = [&](const std::vector<std::uint32_t>& probe) {
-    return divided_join<std::uint32_t, std::uint32_t>(on, column(build), column(probe), {}, nullptr,
-                                                      core::joining::matches, 2)
+    return divided<std::uint32_t, std::uint32_t>(on, column(build), column(probe), {}, nullptr,
+                                                 core::joining::matches, 2)
         .entries();
   };
   const std::vector<std::uint32_t> many(build.begin(), build.begin() + 5001);

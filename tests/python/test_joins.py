@@ -498,6 +498,26 @@ def test_as_of_keys_in_lists():
     assert found.tolist() == [-1, 1, 4, -1]
 
 
+@pytest.mark.parametrize("copies", [1, 16, 1000])
+@pytest.mark.parametrize("missing_equal", [False, True])
+def test_few_probes_of_hashed_keys(random, copies, missing_equal):
+    def frame(rows):
+        number = random.integers(0, 3 * 40_000 // copies, rows)
+        texts = [f"{n:x}" * (n % 9) for n in number]
+        frame = pl.DataFrame({"i": number // 8, "j": number % 8 * 2**40, "s": texts})
+        return frame.with_columns(
+            pl.when(pl.Series(random.random(rows) < 0.95)).then(pl.col(name)).alias(name) for name in frame.columns)
+
+    build, probe = frame(40_000), frame(10_000)
+    for names in ("ij", "s", "ijs", "is"):
+        for how in ("semi", "anti"):
+            expected = probe.with_row_index().join(build, on=list(names), how=how, nulls_equal=missing_equal)
+            for rows in (0, 1, 10_000):
+                sides = [tuple(side[name] for name in names) for side in (build, probe[:rows])]
+                found = raydex.join(*sides, how, missing_equal=missing_equal)
+                assert found.probe.tolist() == sorted(i for i in expected["index"] if i < rows)
+
+
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
 def test_in_any_order(how, random):
     build, probe = random.integers(0, 40, 60), random.integers(0, 50, 80)

@@ -38,17 +38,17 @@ constexpr unsigned part_bits(std::uint64_t rows) {
 template <class Key, class RowId>
 class divided_join {
  public:
-  // `hashed`: what is compared of build rows with equal hashes, if keys are hashes. `joining`: of
-  // semi and anti joins it is of no interest which rows are found, but that there are some. `bits`:
-  // what divides it into parts, of 0 to 26.
+  // `probed`: of `probed_keys`. `hashed`: what is compared of build rows with equal hashes, if keys
+  // are hashes. `joining`: of semi and anti joins it is of no interest which rows are found, but
+  // that there are some. `bits`: what divides it into parts, of 0 to 26.
   divided_join(const context& on, const column& build, const column& probe,
-               const core::hash_function<Key>& mix, const core::composite_cells* hashed,
-               core::joining joining, unsigned bits)
+               const core::hash_function<Key>& mix, key_filter<Key> probed,
+               const core::composite_cells* hashed, core::joining joining, unsigned bits)
       : on_(on),
         build_size_(build.size),
         probe_size_(probe.size),
         probe_(probe, mix),
-        probed_(probed_keys({build, mix})),
+        probed_(std::move(probed)),
         keys_(hashed),
         has_rows_(hashed != nullptr || !core::is_once(joining)),
         bits_(bits),
@@ -94,26 +94,6 @@ class divided_join {
     RowId begin;
     RowId count;
   };
-
-  // What build keys are to pass: those of the probe rows, if these are few and leave out many. So
-  // rows without a match are neither divided nor compared.
-  key_filter<Key> probed_keys(const hashed_column<Key>& build) const {
-    constexpr std::uint64_t sample = 1 << 12;
-    constexpr auto none = [](std::uint64_t) {};
-    if (probe_.size() > build.size() / 4) return {};
-    key_filter<Key> probed(on_, probe_.size());
-    for_blocks(probe_.size(), 1 << 14, [&](std::uint64_t begin, std::uint64_t end) {
-      probe_.for_each(
-          begin, end, [&](std::uint64_t, Key hash) { probed.add(hash); }, none);
-    });
-    const std::uint64_t looked_at = std::min(sample, build.size());
-    std::uint64_t passed = 0;
-    build.for_each(
-        0, looked_at, [&](std::uint64_t, Key hash) { passed += probed.lets_pass(hash) ? 1U : 0U; },
-        none);
-    if (4 * passed > 3 * looked_at) return {};
-    return probed;
-  }
 
   // Whether few probes have a match, as those of the first part tell: about 128, in stretches that
   // are spread evenly. A filter of more build rows would let most pass, and `RowId` is to number

@@ -178,6 +178,28 @@ class hashed_column {
   const key_filter<Key>* filter_ = nullptr;
 };
 
+// What build keys are to pass: those of the probe rows, if these are few and leave out many; else
+// it lets all pass. So rows without a match are neither divided nor compared.
+template <class Key>
+key_filter<Key> probed_keys(const context& on, const hashed_column<Key>& build,
+                            const hashed_column<Key>& probe) {
+  constexpr std::uint64_t sample = 1 << 12;
+  constexpr auto none = [](std::uint64_t) {};
+  if (probe.size() > build.size() / 4) return {};
+  key_filter<Key> probed(on, probe.size());
+  for_blocks(probe.size(), 1 << 14, [&](std::uint64_t begin, std::uint64_t end) {
+    probe.for_each(
+        begin, end, [&](std::uint64_t, Key hash) { probed.add(hash); }, none);
+  });
+  const std::uint64_t looked_at = std::min(sample, build.size());
+  std::uint64_t passed = 0;
+  build.for_each(
+      0, looked_at, [&](std::uint64_t, Key hash) { passed += probed.lets_pass(hash) ? 1U : 0U; },
+      none);
+  if (4 * passed > 3 * looked_at) return {};
+  return probed;
+}
+
 // Numbers on their way to many places: a cache line for each place is filled before it is written,
 // so that a place costs a line of the second-level cache and not one of memory.
 template <class T>

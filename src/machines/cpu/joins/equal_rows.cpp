@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "src/machines/cpu/joins/divided_join.hpp"
 #include "src/machines/cpu/joins/marked_join.hpp"
@@ -13,10 +14,19 @@ template <class Key, class RowId>
 std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
                                                  const column& probe, const equality& how) {
   const auto mix = core::hash_by<Key>(how.seed);
-  if (how.any_row() && !how.hashed() && marks_pay(build.size, probe.size))
-    return equal_rows<RowId>{find_marked<Key, RowId>(on, build, probe, mix), build.size, false};
-  divided_join<Key, RowId> join(on, build, probe, mix, how.build_keys, how.joining,
-                                part_bits(build.size));
+  const hashed_column<Key> builds(build, mix);
+  const hashed_column<Key> probes(probe, mix);
+  key_filter<Key> probed = probed_keys(on, builds, probes);
+  if (how.any_row() && marks_pay(build.size, probe.size, how.hashed(), probed.lets_all_pass())) {
+    equal_rows<RowId> found{{}, build.size, false};
+    found.rows.begins = {on, probe.size};
+    marked_hashes<Key, RowId> hashes(on, probes, how, found.rows.begins.data());
+    hashes.mark_all(builds.filtered(probed));
+    found.confused = !hashes.put_begins();
+    return found;
+  }
+  divided_join<Key, RowId> join(on, build, probe, mix, std::move(probed), how.build_keys,
+                                how.joining, part_bits(build.size));
   equal_rows<RowId> found{join.take(), join.entries(), join.confused()};
   if (how.hashed() && !found.confused) {
     found_rows<RowId>& rows = found.rows;
