@@ -112,11 +112,13 @@ class equal_rows_test : public backend_test {
     }
     const pairs wanted = expected(build, probe, some_missing);
     check(build, builds, probes, wanted, {.seed = 7});
-    // The same, with keys to compare where hashes are equal.
-    const core::composite_cells build_keys = composite_of({builds}, false);
-    const core::composite_cells probe_keys = composite_of({probes}, false);
-    check(build, builds, probes, wanted,
-          {.seed = 7, .build_keys = &build_keys, .probe_keys = &probe_keys});
+    if constexpr (sizeof(Key) == 8) {
+      // As hashes of the same keys.
+      const core::composite_cells build_keys = composite_of({builds}, false);
+      const core::composite_cells probe_keys = composite_of({probes}, false);
+      check(build, builds, probes, wanted,
+            {.seed = 7, .build_keys = &build_keys, .probe_keys = &probe_keys});
+    }
   }
 
  private:
@@ -265,16 +267,18 @@ TYPED_TEST(equal_rows_test, of_tables_beyond_their_limits) {
   EXPECT_FALSE(find({.grouped = 2999}, without));
 }
 
+using hashed_rows_test = equal_rows_test<std::uint64_t>;
+
 // Keys that differ and have equal hashes are told, two of build rows and one of each side,
 // whichever way is taken. So are those whose rows would not match in the end: another hash is
 // tried.
-TYPED_TEST(equal_rows_test, of_different_keys_with_equal_hashes) {
+TEST_F(hashed_rows_test, of_different_keys_with_equal_hashes) {
   const session& at = this->at();
-  const auto confused = [&](const std::vector<TypeParam>& hashes,
+  const auto confused = [&](const std::vector<std::uint64_t>& hashes,
                             const std::vector<std::string>& build_keys,
                             const std::string& probe_key, const equality& way, auto find) {
     const auto build_there = at.upload(hashes);
-    const auto probe_there = at.upload(std::vector<TypeParam>{3, 5, 8});
+    const auto probe_there = at.upload(std::vector<std::uint64_t>{3, 5, 8});
     const auto strings_of = [&](const std::vector<std::string>& texts) {
       std::vector<char> bytes;
       std::vector<std::uint32_t> ends{0};
@@ -297,11 +301,11 @@ TYPED_TEST(equal_rows_test, of_different_keys_with_equal_hashes) {
     return find(column(build_there), column(probe_there), how);
   };
   const auto by_table = [&](const column& build, const column& probe, const equality& how) {
-    const auto found = cuda::find_by_table<TypeParam>(at, build, probe, how);
+    const auto found = cuda::find_by_table<std::uint64_t>(at, build, probe, how);
     return found ? std::optional(found->confused) : std::nullopt;
   };
   const auto by_parts = [&](const column& build, const column& probe, const equality& how) {
-    const auto found = cuda::find_by_parts<TypeParam>(at, build, probe, how);
+    const auto found = cuda::find_by_parts<std::uint64_t>(at, build, probe, how);
     return found ? std::optional(found->confused) : std::nullopt;
   };
   const equality in_order{.seed = 1};

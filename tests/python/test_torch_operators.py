@@ -252,14 +252,39 @@ def test_what_waits_is_left_out_of_cuda_graphs():
     assert unsafe not in OPERATORS.lookup.default.tags
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+needs_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+
+
+@needs_a_gpu
 def test_on_a_gpu(random):
-    keys, points = torch.from_numpy(random.permutation(1000)).cuda(), torch.from_numpy(random.integers(0, 1500, 99))
-    index = raydex.build(keys)
+    keys = torch.from_numpy(random.permutation(1000))
+    points = torch.from_numpy(random.integers(0, 1500, 99))
+    index = raydex.build(keys.cuda())
     look = compiled(lambda points: raydex.torch.lookup(index, points))
-    np.testing.assert_array_equal(look(points.cuda()).cpu(), index.first(points.cuda()).cpu())
-    found = compiled(raydex.torch.searchsorted)(keys.sort().values, points.cuda())
+    torch.testing.assert_close(look(points.cuda()).cpu(), index.first(points.cuda()).cpu())
+    found = compiled(raydex.torch.searchsorted)(keys.cuda().sort().values, points.cuda())
     torch.testing.assert_close(found.cpu(), points.clamp(max=1000))
+    found = compiled(raydex.torch.isin)(points.cuda(), keys.cuda())
+    torch.testing.assert_close(found.cpu(), torch.isin(points, keys))
+    for build, probe in (([keys], [points]), ([keys, keys % 7], [points, points % 7])):
+        on_gpu = [column.cuda() for column in build], [column.cuda() for column in probe]
+        for how in ("inner", "left", "semi"):
+            found = compiled(lambda build, probe, how=how: raydex.torch.join(build, probe, how))(*on_gpu)
+            expected = raydex.torch.join(build, probe, how)
+            torch.testing.assert_close(found.probe.cpu(), expected.probe)
+            if how != "semi":
+                torch.testing.assert_close(found.build.cpu(), expected.build)
+
+
+@needs_a_gpu
+def test_a_lookup_in_a_cuda_graph(random):
+    keys = torch.from_numpy(random.permutation(1000)).cuda()
+    index = raydex.build(keys)
+    torch._dynamo.reset()
+    look = by_pytorch(lambda points: raydex.torch.lookup(index, points, keys, -5), fullgraph=True, backend="cudagraphs")
+    for _ in range(4):  # the first calls warm up and capture
+        points = torch.from_numpy(random.integers(0, 1500, 99)).cuda()
+        torch.testing.assert_close(look(points).cpu(), torch.where(points < 1000, points, -5).cpu())
 
 
 def test_the_page(monkeypatch):
