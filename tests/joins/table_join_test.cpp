@@ -165,8 +165,8 @@ TEST_F(table_join, of_few_probes) {
     const auto in_order =
         match_tables(tested_backend(), at(), build_there.parts, probe_there.parts);
     check_in_any_order(build, probe, false, join_kind::inner, *in_order);
-    const auto left = match_tables(tested_backend(), at(), build_there.parts, probe_there.parts,
-                                   join_kind::left);
+    const auto left =
+        match_tables(tested_backend(), at(), build_there.parts, probe_there.parts, join_kind::left);
     check_in_any_order(build, probe, false, join_kind::left, *left);
   };
   const auto both = [&]<class T>(T) {
