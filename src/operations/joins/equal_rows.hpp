@@ -25,7 +25,7 @@ struct equal_rows {
 // What is asked for, whatever the columns.
 struct equality {
   std::uint64_t seed;  // of a hash
-  // If the columns are hashes of 64 bits, what is compared of keys whose hashes are equal.
+  // If the columns are hashes of keys, what is compared of keys whose hashes are equal.
   const core::composite_cells* build_keys = nullptr;
   const core::composite_cells* probe_keys = nullptr;
   join_order order = join_order::probe_rows;

@@ -29,9 +29,9 @@ void set_all(const context& on, const Set& set, std::uint64_t rows) {
 
 // Has `set` set the bits of the rows of a batch. Probes that share many rows are divided, so that
 // row ids take no more scratch than those of the index do.
-template <executor Executor, class RowId, bool is_atomic>
+template <executor Executor, class RowId, bool IsAtomic>
 void set_row_bits(const index& of, const context& on, const probes& batch,
-                  core::set_row_bits<RowId, is_atomic> set) {
+                  core::set_row_bits<RowId, IsAtomic> set) {
   const std::uint64_t size = batch.size();
   const std::uint64_t most = std::max(of.info().entries, std::uint64_t{1} << 20);
   {

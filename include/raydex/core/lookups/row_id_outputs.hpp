@@ -124,7 +124,7 @@ struct replace_not_found {
 };
 
 /// Sets a bit for each row; atomically if several threads do.
-template <class RowId, bool is_atomic>
+template <class RowId, bool IsAtomic>
 struct set_row_bits {
   const RowId* rows;          ///< any rows, in any order
   std::uint64_t size;         ///< how many rows have a bit
@@ -135,7 +135,7 @@ struct set_row_bits {
     const std::uint64_t row = rows[i];
     if (row >= size) return store_atomically(is_outside, std::uint64_t{1});
     const std::uint32_t bit = std::uint32_t{1} << row % 32;
-    if constexpr (is_atomic) {
+    if constexpr (IsAtomic) {
       set_bits_atomically(words + row / 32, bit);
     } else {
       words[row / 32] |= bit;

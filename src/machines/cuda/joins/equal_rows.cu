@@ -213,16 +213,16 @@ class part_join {
     fill_with_ones(on_, equal);
     const core::composite_cells& keys = *how_.build_keys;
     if (firsts_.size() != 0)
-      executor::for_each(
-          on_, compare_found{{keys, keys, equal.data()}, firsts_.data(), nullptr, nullptr, nullptr},
-          build_rows_);
-    executor::for_each(on_,
-                       compare_found{{*how_.probe_keys, keys, equal.data()},
-                                     found_.begins.data(),
-                                     found_.counts.data(),
-                                     static_cast<const std::uint32_t*>(found_.list),
-                                     found_.probe_rows.data()},
-                       found_.begins.size());
+      executor::for_each(on_,
+                         compare_found{keys, keys, firsts_.data(), nullptr, nullptr, nullptr,
+                                       nullptr, equal.data()},
+                         build_rows_);
+    executor::for_each(
+        on_,
+        compare_found{*how_.probe_keys, keys, found_.begins.data(), found_.counts.data(),
+                      static_cast<const std::uint32_t*>(found_.list), found_.probe_rows.data(),
+                      nullptr, equal.data()},
+        found_.begins.size());
     confused_ = executor::read(on_, equal.data()) == 0;
   }
 
@@ -380,26 +380,21 @@ class table_join {
     return hits;
   }
 
-  // Calls f with what is compared of keys.
-  template <class F>
-  void with_compared(const core::composite_cells* keys, const F& f) {
-    if constexpr (has_rows && sizeof(Key) == 8) {
-      if (how_.hashed()) return f(hashed_keys{*keys, *how_.build_keys, equal()});
-    }
-    f(plain_keys{});
-  }
-
   // Finds nothing if the number there is 0.
   void find(const std::uint64_t* unless) {
     std::uint64_t* const ends = found_.tile_ends.data();
-    with_compared(how_.probe_keys, [&]<class Compared>(const Compared& keys) {
-      executor::for_each_in_blocks(
+    executor::for_each_in_blocks(
+        on_,
+        find_keys<Key, Slot>{probes_, how_.joining, unless, hits_.data(), found_.begins.data(),
+                             group_ends_.data(), found_.counts.data(), ends},
+        tiles_);
+    if (how_.hashed())
+      executor::for_each(
           on_,
-          find_keys<Key, Slot, Compared>{probes_, keys, how_.joining, unless, hits_.data(),
-                                         found_.begins.data(), group_ends_.data(),
-                                         found_.counts.data(), ends},
-          tiles_);
-    });
+          compare_found{*how_.probe_keys, *how_.build_keys, found_.begins.data(),
+                        found_.counts.data(), static_cast<const std::uint32_t*>(found_.list),
+                        nullptr, unless, equal()},
+          probes_.size);
     if (!how_.counted && !has_rows && table_.is_one_part()) {  // which nothing can be wrong with
       complete_ = true;
       return;
@@ -423,11 +418,14 @@ class table_join {
     const key_groups groups{owners.data(), ranks.data(), group_ends_.data(),
                             reinterpret_cast<std::uint32_t*>(found_.own_list.data())};
     executor::clear(on_, group_ends_.data(), group_ends_.size());
-    with_compared(how_.build_keys, [&]<class Compared>(const Compared& keys) {
-      executor::for_each_in_blocks(
-          on_, count_groups<Key, Compared>{{{cells_of(build)}, rows, table_.view()}, keys, groups},
-          core::tiles_of(rows));
-    });
+    executor::for_each_in_blocks(
+        on_, count_groups<Key>{{{cells_of(build)}, rows, table_.view()}, groups},
+        core::tiles_of(rows));
+    if (how_.hashed())
+      executor::for_each(on_,
+                         compare_found{*how_.build_keys, *how_.build_keys, owners.data(), nullptr,
+                                       nullptr, nullptr, nullptr, equal()},
+                         rows);
     executor::inclusive_sum(on_, groups.ends + 1, rows);
     executor::for_each(on_, list_groups{groups}, rows);
   }

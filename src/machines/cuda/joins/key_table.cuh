@@ -284,11 +284,9 @@ struct count_hits {
 };
 
 // Finds the keys of the probes of a tile, and counts the rows of the join that they have.
-// `Compared`: `plain_keys`, or `hashed_keys` of the probes and the rows that slots keep.
-template <class Key, class Slot, class Compared>
+template <class Key, class Slot>
 struct find_keys {
   looked_up<Key, Slot> in;
-  Compared keys;
   core::joining kind;
   const std::uint64_t* usable;      // if it is 0 nothing is found
   const std::uint32_t* hits;        // as of `count_hits`; null: there is no filter
@@ -318,14 +316,11 @@ struct find_keys {
       } else {
         in.template find<false>(own, kept);
       }
-      std::uint64_t probes[at_once];
       RAYDEX_UNROLL
-      for (unsigned j = 0; j < at_once; ++j)
-        probes[j] = first + j * group.lanes();
-      keys.compare(probes, kept);
-      RAYDEX_UNROLL
-      for (unsigned j = 0; j < at_once; ++j)
-        if (probes[j] < end) sum += core::rows_of_join(kind, put(probes[j], kept[j]));
+      for (unsigned j = 0; j < at_once; ++j) {
+        const std::uint64_t probe = first + j * group.lanes();
+        if (probe < end) sum += core::rows_of_join(kind, put(probe, kept[j]));
+      }
     }
     const std::uint64_t before = group.sum_before(sum, reinterpret_cast<std::uint64_t*>(scratch));
     if (group.lane() == group.lanes() - 1) rows[tile] = before + sum;
@@ -359,12 +354,10 @@ struct key_groups {
   std::uint32_t* list;    // the rows
 };
 
-// Finds owners, and counts their rows, 1,024 at a time. `Compared` as of `find_keys`, of these
-// rows.
-template <class Key, class Compared>
+// Finds owners, and counts their rows, 1,024 at a time.
+template <class Key>
 struct count_groups {
   looked_up<Key, row_slot<Key>> in;
-  Compared keys;
   key_groups to;
 
   static constexpr std::size_t scratch_bytes() { return 0; }
@@ -378,18 +371,14 @@ struct count_groups {
       auto own = in.read(begin + done, group.lanes(), end);
       std::uint32_t owners[at_once];
       in.template find<false>(own, owners);
-      std::uint64_t rows[at_once];
-      RAYDEX_UNROLL
-      for (unsigned j = 0; j < at_once; ++j)
-        rows[j] = begin + done + j * group.lanes();
-      keys.compare(rows, owners);
       RAYDEX_UNROLL
       for (unsigned j = 0; j < at_once; ++j) {
+        const std::uint64_t row = begin + done + j * group.lanes();
         const bool has_key = owners[j] != in.table.none;
         const std::uint32_t rank = group.team().count_at(has_key, owners[j], to.ends + 1);
-        if (rows[j] >= end) continue;
-        to.owners[rows[j]] = owners[j];
-        to.ranks[rows[j]] = rank;
+        if (row >= end) continue;
+        to.owners[row] = owners[j];
+        to.ranks[row] = rank;
       }
     }
   }
