@@ -321,29 +321,29 @@ RAYDEX_EXPORT std::unique_ptr<join> build_join(const context& on, const index& o
 /// `build_join` and `join::match`, but the tables need not outlive what it returns.
 ///
 /// *Method*, if the structure is `auto` without options. On `cpu` both sides are divided by a hash
-/// of the key, until a table of a part fits the second-level cache. Build rows that none of few
-/// probes asks for are left out, and probes without a match, if few of some have one. Semi and anti
-/// joins of at most 2^18 probe rows, or 2^20 if keys are hashed and most build rows match, a fourth
-/// of the build rows, go along these with a table of the probes. On `cuda` build rows whose keys
-/// differ, or of any keys for semi and anti joins, lie in one table, filled by parts if the L2 does
-/// not hold it; for twice as many probes it has a filter, asked if few of some match. In
-/// `join_order::any` inner and left joins of at most 2^21 probe rows, with 2^18 build rows and
-/// twice as many, go by a table of the probe rows. Else both sides are divided until a part's build
-/// rows fit shared memory, where keys repeat, and for `any` from 2^22 of them on; an index is built
-/// if memory is short, or keys repeat for over 2^13 build rows, far more probes or 2^23 in order.
-/// *Cost*: on `cpu` two passes over the build keys, three over the probes, and two over what either
-/// becomes; on `cuda` three over the build side and a random read a probe row, or three over either
-/// and one over what they become. Several columns or strings take a pass that packs or hashes them
-/// and, for a match or a repeated key, a look at another row. *Scratch*: on `cpu` of a build row 8
-/// bytes, or 12 if keys have more than 32 bits, of a probe row 4 or 8; 4 more of either where build
-/// keys repeat, 8 if keys are packed or hashed; 2 of a build row if few probes match; with a table
-/// of the probes 72 of a probe row alone, or 104 of hashed keys. It holds 4 bytes a probe row, and
-/// where build keys repeat 8, and 4 a build row. Twice as much for 4 with 64-bit row ids. On `cuda`
-/// one table takes 27 bytes a build row while it is filled, or 47 of more than 32 bits, for semi
-/// and anti joins that are not hashed 19 and 31; of at most 2^17 rows 64 and 128, or 32 and 64; 16
-/// more if keys repeat, in no order. One of the probe rows takes that of them, and holds 8 a build
-/// row. Parts take 8 of a build row and 16 of a probe row, or 12 and 24; in no order they hold 4
-/// more a probe row. *Source*: Sioulas and others (ICDE 2019); Adinets and Merrill, Onesweep.
+/// of the key, until a part's table fits the second-level cache. Left out are build rows that none
+/// of few probes asks for, and probes without a match if few have one. Semi and anti joins of at
+/// most 2^18 probe rows (hashed: 2^20 if most build rows match, else 2^16), a fourth of the build
+/// rows, go along these with a table of the probes. On `cuda` build rows whose keys differ, or of
+/// any keys for semi and anti joins, lie in one table, filled by parts if the L2 does not hold it;
+/// with twice as many probes it has a filter, for few matches. In `join_order::any` inner and left
+/// joins of at most 2^21 probe rows, with 2^18 build rows and twice as many, go by a table of the
+/// probe rows. Else both sides are divided until a part's build rows fit shared memory, if keys
+/// repeat, and for `any` from 2^22 of them on unless hashed; an index is built if memory is short,
+/// or keys repeat for over 2^13 build rows, far more probes or 2^23 in order. *Cost*: on `cpu` two
+/// passes over the build keys, three over the probes, two over what either becomes; on `cuda` three
+/// over the build side and a random read a probe row, or three over either and one over what they
+/// become. Several columns or strings take a pass more and, for a match or repeated key, a look at
+/// another row. *Scratch*: on `cpu` of a build row 8 bytes, or 12 if keys have more than 32 bits,
+/// of a probe row 4 or 8; 4 more of either if build keys repeat, 8 if keys are packed or hashed; 2
+/// of a build row if few probes match; with a table of the probes 72 of a probe row alone, or 104
+/// of hashed keys beside their hashes. It holds 4 bytes a probe row, and if build keys repeat 8,
+/// and 4 a build row. Twice as much for 4 with 64-bit row ids. On `cuda` one table takes 27 bytes a
+/// build row while it is filled, or 47 of over 32 bits, for semi and anti joins not hashed 19 and
+/// 31; of at most 2^17 rows 64 and 128, or 32 and 64; 16 more if keys repeat, in no order. One of
+/// the probe rows takes that of them, and holds 8 a build row and 8 a probe row. Parts take 8 of a
+/// build row and 16 of a probe row, or 12 and 24; in no order they hold 4 more a probe row.
+/// *Source*: Sioulas and others (ICDE 2019); Adinets and Merrill, Onesweep.
 RAYDEX_EXPORT std::unique_ptr<joined> match_tables(backend where, const context& on,
                                                    const key_parts& build, const key_parts& probe,
                                                    join_kind kind = join_kind::inner,

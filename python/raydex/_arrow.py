@@ -352,7 +352,7 @@ def is_arrow(x: Any) -> bool:
 
 
 def is_arrow_alone(x: Any) -> bool:
-    """The same of columns of the libraries that have nothing else, so that nobody else has to be asked."""
+    """The same of columns of libraries whose columns are Arrow's alone, so that no other check is needed."""
     is_one = is_of("pyarrow", x, "Array") or is_of("pyarrow", x, "ChunkedArray") or is_of("pylibcudf", x, "Column")
     return is_one and is_arrow(x)
 

@@ -373,8 +373,8 @@ class Index(Held):
         bits, as `faiss.IDSelectorBitmap(words.view("uint8"))`. The bits behind the last row are 0.
 
         `size`: for so many rows, by default up to the largest row that the index was given, of missing keys, too. Waits
-        for the stream once, to learn how many rows match, and again if `size` is less than that. Cost: as `rows`, a bit
-        for each row, and a write to one for each match."""
+        for the stream to learn how many rows match, once for each part if probes share rows, and again unless `size` is
+        beyond the largest row. Cost: as `rows`, a bit for each row, and a write to one for each match."""
         if size is not None and operator.index(size) < 0:
             raise InvalidArgument(f"size: {size}, but the index has rows up to {self.info.max_row_id}")
         batch = self._batch(lower, upper, stream)

@@ -227,8 +227,8 @@ class built_joined final : public joined {
   unmatched_rows<Executor> without_probe_;
 };
 
-// Makes no row of a join one: that of a probe row without a match.
-struct put_once {
+// In a left join, a probe row without a match has one row.
+struct put_one_if_none {
   std::uint64_t* out;
   RAYDEX_HD void operator()(std::uint64_t i) const {
     if (out[i] == 0) out[i] = 1;
@@ -256,7 +256,7 @@ class turned_joined final : public joined {
     const located found = found_.view(join_kind::inner);
     Executor::clear(on, out, probes());
     Executor::for_each(on, core::add_row_counts<located>{found, out}, found.size);
-    if (kind() == join_kind::left) Executor::for_each(on, put_once{out}, probes());
+    if (kind() == join_kind::left) Executor::for_each(on, put_one_if_none{out}, probes());
   }
 
   void do_rows(const context& on, std::uint64_t first, const gather_maps& out) const override {

@@ -38,8 +38,8 @@ struct found_rows {
   const void* list = nullptr;
   buffer<std::uint64_t> tile_ends;  // for `row_tiles`; empty: not counted
   std::uint64_t rows = 0;           // of the join, if they are
-  // If not 0 the sides changed places: so many probe rows were found by the build rows, which are
-  // counted.
+  // If not 0 the sides changed places: so many probe rows were found by the build rows, and
+  // `tile_ends` is there.
   std::uint64_t turned_probes = 0;
 
   // That were asked.

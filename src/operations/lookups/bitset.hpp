@@ -13,8 +13,8 @@
 
 namespace raydex {
 
-// Few threads take longer to set bits atomically than one takes that sets them all: on two cores
-// of an AMD EPYC twice as long.
+// Two threads that set bits atomically take twice as long as one that sets them all, on an AMD
+// EPYC.
 template <executor Executor, class Set>
 void set_all(const context& on, const Set& set, std::uint64_t rows) {
   if constexpr (Executor::hides_latency_by_threads) {
@@ -27,7 +27,7 @@ void set_all(const context& on, const Set& set, std::uint64_t rows) {
   }
 }
 
-// Has `set` set the bits of the rows of a batch. Probes that share many rows are divided, so that
+// Calls `set` for the rows of a batch. Probes that share many rows are divided, so that
 // row ids take no more scratch than those of the index do.
 template <executor Executor, class RowId, bool IsAtomic>
 void set_row_bits(const index& of, const context& on, const probes& batch,

@@ -167,8 +167,8 @@ struct composite_cells {
     }
   }
 
-  /// Which of a few keys equal others, of columns of the same formats: of those that `are_equal`
-  /// says so of, which it is true of in the end.
+  /// Makes `are_equal[j]` false if key j differs from the other one, of columns of the same
+  /// formats. Keys that it is false of are not looked at.
   template <std::size_t N>
   RAYDEX_HD void compare(const std::uint64_t (&keys)[N], const composite_cells& others,
                          const std::uint64_t (&other_keys)[N], bool (&are_equal)[N]) const {
@@ -239,8 +239,8 @@ struct composite_cells {
           end_of_all(strings.bytes + strings.begin(strings.size)) {}
 
 #if defined(__CUDA_ARCH__)
-    /// A number made of the bytes from `at` on, of up to 8. They are read as words that lie in
-    /// order, but for those that other memory begins in.
+    /// A number made of the bytes from `at` on, of up to 8. Words are read that are aligned; if one
+    /// goes beyond the last string, its bytes.
     __device__ std::uint64_t up_to_8_bytes(std::uint64_t at) const {
       const unsigned taken = size - at < 8 ? static_cast<unsigned>(size - at) : 8;
       const auto address = reinterpret_cast<std::uintptr_t>(bytes + at);

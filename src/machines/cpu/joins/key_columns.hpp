@@ -39,7 +39,7 @@ inline void prefetch_strings(const core::composite_cells& keys, std::uint64_t ro
   }
 }
 
-// Calls f(i, row) for the build rows whose keys are to be compared with others, some time after
+// Calls f(i, row) for the rows whose keys are to be compared with others, some time after
 // these have been fetched: `row_of(i)` is one, or nothing.
 template <class RowOf, class F>
 void for_each_fetched(const core::composite_cells& keys, std::uint64_t begin, std::uint64_t end,

@@ -45,7 +45,7 @@ class marked_hashes {
     });
   }
 
-  // Marks the hashes of build rows. Those to be compared are some at a time.
+  // Marks the hashes of build rows. They are compared some at a time.
   void mark_all(const hashed_column<Key>& rows) {
     constexpr std::uint64_t at_once = 32;
     for_blocks(rows.size(), grain, [&](std::uint64_t begin, std::uint64_t end) {
@@ -155,7 +155,7 @@ class marked_hashes {
 };
 
 // Whether that takes less time than to divide both sides. `most_pass`: whether most build rows have
-// a hash of a probe. Then those of hashes are compared if divided, but hardly if marked. Measured
+// a hash of a probe. Then a division compares most of those of hashed keys, and marks few. Measured
 // with 2^22 build rows.
 constexpr bool marks_pay(std::uint64_t build, std::uint64_t probe, bool hashed, bool most_pass) {
   const unsigned bits = !hashed ? 18 : most_pass ? 20 : 16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Build rows whose keys differ lie in a hash table, which is filled by parts if the L2 does not
-// hold it. For rows in any order, and for keys that repeat, both sides are divided by a hash, until
-// the build rows of a part fit a block's shared memory: Sioulas and others, "Hardware-conscious
-// hash-joins on GPUs" (ICDE 2019).
+// hold it. For keys that repeat, and for rows in any order unless keys are hashed, both sides are
+// divided by a hash, until the build rows of a part fit a block's shared memory: Sioulas and
+// others, "Hardware-conscious hash-joins on GPUs" (ICDE 2019).
 #include "src/machines/cuda/joins/equal_rows.hpp"
 
 #include <algorithm>
