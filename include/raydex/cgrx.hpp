@@ -51,9 +51,9 @@ struct cgrx_options {
   rx_build build = rx_build::fast;       ///< as for `rx`
   unsigned parts = 0;                    ///< as for `rx`; buckets are divided
   rx_order order = rx_order::automatic;  ///< in which order lookups are traced
-  unsigned rebuild = 32;  ///< an edit that makes a bucket this many times as large as it was, or
-                          ///< leaves half of what there is room for, rebuilds the scene; 0: only
-                          ///< `cgrx::rebuild` does
+  unsigned rebuild = 32;  ///< an edit that makes a bucket this many times as large as it was,
+                          ///< leaves half of what there is room for, or a third of mostly full
+                          ///< nodes split, rebuilds the scene; 0: only `cgrx::rebuild` does
 };
 
 /// A sorted column in buckets, whose largest keys stand in a scene ("More Bang For Your Buck(et):

@@ -78,6 +78,8 @@ class node_store {
   std::uint64_t room() const {
     return nodes_.buckets + (std::uint64_t{chunks_.size()} << nodes_.chunk_bits);
   }
+  // Nodes that follow another one.
+  std::uint64_t linked() const { return used_ - free_count_; }
 
   // The nodes that an edit may take (it takes `wanted` of them), memory for those that are new, and
   // where it puts others. The store holds what it held until it takes them back.
@@ -256,10 +258,18 @@ class built_node_cgrx final
                        std::max(before.max_row_id, changes.insert.max_row_id)});
   }
 
-  // Rebuilds where there is more memory than for twice the nodes of a build, if there is room to.
+  // Whether ranges may take more than twice the time of a new index: if a build fills most of its
+  // nodes, insertions soon split them, and a linked node takes as long as two or three in order.
+  bool is_split(std::uint64_t of_build) const {
+    return options_.node < 2 * options_.bucket && held_.store.linked() > of_build / 3 + 16;
+  }
+
+  // Rebuilds where there is more memory than for twice the nodes of a build, or nodes are split, if
+  // there is room to.
   facts shrink(const context& on, const facts& now) {
     const std::uint64_t of_build = (now.entries + options_.bucket - 1) / options_.bucket;
-    if (options_.rebuild == 0 || held_.store.room() <= 2 * of_build + 16) return now;
+    if (options_.rebuild == 0) return now;
+    if (held_.store.room() <= 2 * of_build + 16 && !is_split(of_build)) return now;
     this->info_.entries = now.entries;
     this->info_.max_row_id = now.max_row_id;
     try {
