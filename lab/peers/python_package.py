@@ -6,8 +6,9 @@
     lab/peers/python_package.py searchsorted --device cuda   # PyTorch, CuPy, JAX
     lab/peers/python_package.py isin                         # NumPy, Polars, pandas; --device cuda: PyTorch, CuPy, JAX
     lab/peers/python_package.py join_asof                    # Polars, DuckDB, pandas, on the CPU, with `by` and without
-    lab/peers/python_package.py torch                        # PyTorch's searchsorted and isin; --device cuda, too
-    lab/peers/python_package.py jax                          # those of JAX, compiled; --device cuda, too
+    lab/peers/python_package.py torch                        # PyTorch, compiled; --device cuda, too
+    lab/peers/python_package.py jax                          # JAX, compiled; --device cuda, too
+    lab/peers/python_package.py cudf --device cuda           # cuDF (pylibcudf): merges, and rows by their keys
     lab/peers/python_package.py bitset                       # NumPy; --device cuda: CuPy
 
 What kernels take by themselves is in `searchsorted.py`, what whole processes take in `columns.py`.
@@ -24,7 +25,16 @@ neither (`--order`), and by symbols as well: numbers, or strings of six letters.
 symbols, 800000x200000x500. What needs sorted sides sorts them first, and puts the trades back in order.
 
 `torch`, `jax`: `searchsorted` and `isin` of `raydex.torch` and `raydex.jax` within a function that was compiled, of the
-same columns, with as many values as elements, and `lookup`, which has an index at hand, beside `isin`. `bitset`:
+same columns, with as many values as elements, and `lookup`, which has an index at hand, beside `isin`. `lookup` by
+itself: rows of keys in no order; half of the values have one. The others search in sorted keys, which they have at
+hand, too. `join` of the same columns, of PyTorch alone: both sort and search in the call; `index` has an index at hand.
+`--calls` are some of these.
+
+`cudf`: tables of a key and a number in, a table out, by gather maps. `merge`: an inner join. `take`: the numbers of the
+first row of each key, null where there is none, with an index at hand, beside a left join, since pylibcudf keeps no hash
+table. Half of the keys are there, none twice; the order of rows is not compared. cuDF allocates from a pool of rmm.
+
+`bitset`:
 `index.bitset(lower, upper)` of ranges that hold a tenth, a hundredth and a thousandth of the rows (`order`), and two
 comparisons and `packbits` of NumPy or CuPy.
 
@@ -200,7 +210,7 @@ def measure_searchsorted(arguments):
                 **others(a, batches),
             }
             yield from compare(
-                clock, calls, lambda x, y: np.array_equal(host(x), host(y)), call=arguments.call,
+                clock, calls, equal_columns, call=arguments.call,
                 device=arguments.device, dtype=dtype, size=size if values == size else f"{values} in {size}",
                 order=arguments.order,
             )
@@ -292,9 +302,10 @@ def measure_torch(arguments):
     import torch
     import raydex.torch
 
+    torch._dynamo.config.capture_dynamic_output_shape_ops = True  # PyTorch's own join asks for it
     yield from measure_compiled(
         arguments, lambda x: torch.as_tensor(x, device=arguments.device),
-        lambda call: torch.compile(call, fullgraph=True), raydex.torch, torch.searchsorted, torch.isin, "torch",
+        lambda call: torch.compile(call, fullgraph=True), raydex.torch, torch, torch.isin, "torch",
         torch.cuda.synchronize if arguments.device == "cuda" else lambda: None,
     )
 
@@ -311,35 +322,137 @@ def measure_jax(arguments):
         return lambda *columns: compiled(*columns).block_until_ready()
 
     yield from measure_compiled(
-        arguments, jax.numpy.asarray, jitted, raydex.jax, jax.numpy.searchsorted,
+        arguments, jax.numpy.asarray, jitted, raydex.jax, jax.numpy,
         functools.partial(jax.numpy.isin, method="sort"), "jax", lambda: None,
     )
 
 
-def measure_compiled(arguments, put, compiled, door, searchsorted, isin, peer, wait):
+def torch_join(build, probe):
+    """Rows of the probe side in their order, and those of the build side, as PyTorch alone finds them."""
+    import torch
+
+    in_order, order = torch.sort(build, stable=True)
+    begin = torch.searchsorted(in_order, probe)
+    count = torch.searchsorted(in_order, probe, right=True) - begin
+    rows = torch.repeat_interleave(count)
+    since = torch.arange(rows.shape[0], device=probe.device) - (count.cumsum(0) - count)[rows]
+    return rows, order[begin[rows] + since]
+
+
+def measure_compiled(arguments, put, compiled, door, library, isin, peer, wait):
     random = np.random.default_rng(7)
     clock = Clock(arguments.repeats, wait)
     for dtype in arguments.dtypes.split(","):
         for size in sizes_from(arguments.sizes):
             columns = searched_columns(random, dtype, size)
-            a, v = map(put, columns)
-            index = raydex.build(columns[0] if arguments.device == "cpu" else a)
+            mixed = random.permutation(columns[0])
+            order = np.argsort(mixed, kind="stable")
+            a, v, keys, order = map(put, (*columns, mixed, order))
+            index, of_mixed = (raydex.build(on_host if arguments.device == "cpu" else there)
+                               for on_host, there in ((columns[0], a), (mixed, keys)))
+
+            def lookup(v, a=a, order=order):
+                place = library.searchsorted(a, v).clip(max=len(a) - 1)
+                return library.where(a[place] == v, order[place], -1)
+
             calls = {
                 "searchsorted": {
                     "raydex": ("raydex", compiled(door.searchsorted), (a, v)),
-                    peer: (peer, compiled(searchsorted), (a, v)),
+                    peer: (peer, compiled(library.searchsorted), (a, v)),
                 },
                 "isin": {
                     "raydex": ("raydex", compiled(door.isin), (v, a)),
                     "index": ("raydex", compiled(lambda v, index=index: door.lookup(index, v) >= 0), (v,)),
                     peer: (peer, compiled(isin), (v, a)),
                 },
+                "lookup": {
+                    "raydex": ("raydex", compiled(lambda v, index=of_mixed: door.lookup(index, v)), (v,)),
+                    peer: (peer, compiled(lookup), (v,)),
+                },
             }
-            for call, libraries in calls.items():
-                made = {name: (of, lambda f=f, x=x: f(*x)) for name, (of, f, x) in libraries.items()}
+            if peer == "torch":
+                calls["join"] = {
+                    "raydex": ("raydex", compiled(lambda build, probe: tuple(door.join(build, probe))), (keys, v)),
+                    "index": ("raydex", compiled(lambda v, index=of_mixed: tuple(door.join(index, v))), (v,)),
+                    peer: (peer, compiled(torch_join), (keys, v)),
+                }
+            for call in arguments.calls.split(",") if arguments.calls else calls:
+                made = {name: (of, lambda f=f, x=x: f(*x)) for name, (of, f, x) in calls[call].items()}
                 yield from compare(
-                    clock, made, lambda x, y: np.array_equal(host(x), host(y)), call=f"{peer} {call}",
-                    device=arguments.device, dtype=dtype, size=size, order="random",
+                    clock, made, equal_columns, call=f"{peer} {call}", device=arguments.device, dtype=dtype, size=size,
+                    order="random",
+                )
+
+
+def equal_columns(x, y):
+    """Of two columns, or two tuples of them."""
+    if isinstance(x, tuple):
+        return all(map(equal_columns, x, y))
+    return np.array_equal(host(x), host(y))
+
+
+def measure_cudf(arguments):
+    import cupy
+    import pylibcudf as plc
+    import rmm
+
+    pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=24 << 30)
+    rmm.mr.set_current_device_resource(pool)
+    clock = Clock(arguments.repeats, cupy.cuda.Device().synchronize)
+    policy, unequal = plc.copying.OutOfBoundsPolicy, plc.types.NullEquality.UNEQUAL
+    random = np.random.default_rng(7)
+
+    def column(array):
+        return plc.Column.from_cuda_array_interface(cupy.asarray(array))
+
+    def gather(of, rows, bounds=policy.DONT_CHECK):
+        return plc.copying.gather(plc.Table(of), rows, bounds).columns()
+
+    def array(of, memory, size, dtype):
+        held = cupy.cuda.UnownedMemory(memory.ptr, size * np.dtype(dtype).itemsize, of)
+        return cupy.ndarray(size, dtype, cupy.cuda.MemoryPointer(held, 0))
+
+    def summary(columns):
+        """What two tables of the same rows have in common, in whatever order they come: of each column how many cells
+        are there, and the sum of them."""
+        sums = []
+        for one in columns:
+            dtype = {plc.TypeId.INT32: "int32", plc.TypeId.INT64: "int64"}[one.type().id()]
+            cells = array(one, one.data(), one.size(), dtype)
+            if one.null_count() > 0:
+                bits = cupy.unpackbits(array(one, one.null_mask(), (one.size() + 7) // 8, "u1"), bitorder="little")
+                cells = cells[bits[:one.size()] == 1]
+            sums.append((cells.size, int(cells.sum(dtype="int64"))))
+        return sums
+
+    for dtype in arguments.dtypes.split(","):
+        for size in sizes_from(arguments.sizes):
+            numbers = random.permutation(2 * size).astype(dtype)
+            build = [column(numbers[:size]), column(np.arange(size))]
+            asked = np.where(random.random(size) < 0.5, random.permutation(numbers[:size]), numbers[size:])
+            probe = [column(asked), column(np.arange(size))]
+            index = raydex.build(build[0])
+
+            def merge(build=build, probe=probe):
+                of_probe, of_build = raydex.join(build[0], probe[0], dtype="int32").to_pylibcudf()
+                return gather(probe, of_probe) + gather(build[1:], of_build)
+
+            def merge_by_cudf(build=build, probe=probe):
+                of_probe, of_build = plc.join.inner_join(plc.Table(probe[:1]), plc.Table(build[:1]), unequal)
+                return gather(probe, of_probe) + gather(build[1:], of_build)
+
+            def take(build=build, probe=probe, index=index):
+                return gather(build[1:], raydex.to_pylibcudf(index.first(probe[0])), policy.NULLIFY)
+
+            def take_by_cudf(build=build, probe=probe):
+                of_build = plc.join.left_join(plc.Table(probe[:1]), plc.Table(build[:1]), unequal)[1]
+                return gather(build[1:], of_build, policy.NULLIFY)
+
+            for call, ours, theirs in (("merge", merge, merge_by_cudf), ("take", take, take_by_cudf)):
+                calls = {"raydex": ("raydex", ours), "cudf": ("rmm", theirs)}  # of one release; pylibcudf names none
+                yield from compare(
+                    clock, calls, lambda x, y: summary(x) == summary(y), call=f"cudf {call}", device="cuda",
+                    dtype=dtype, size=size, order="random",
                 )
 
 
@@ -366,7 +479,7 @@ def measure_bitset(arguments):
                     arrays.__name__: (arrays.__name__, by_arrays),
                 }
                 yield from compare(
-                    clock, calls, lambda x, y: np.array_equal(host(x), host(y)), call="bitset",
+                    clock, calls, equal_columns, call="bitset",
                     device=arguments.device, dtype=dtype, size=size, order=f"1 of {share}",
                 )
 
@@ -388,11 +501,12 @@ def compare(clock, calls, equal, **what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    calls = ["searchsorted", "isin", "join_asof", "torch", "jax", "bitset"]
+    calls = ["searchsorted", "isin", "join_asof", "torch", "jax", "cudf", "bitset"]
     parser.add_argument("call", choices=calls)
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="not of join_asof")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="not of join_asof and cudf")
     parser.add_argument("--dtypes", default="int32,int64")
     parser.add_argument("--sizes", help="elements, and values or rows; 2^10, 2^12 ... 2^28; see above")
+    parser.add_argument("--calls", help="of torch and jax: some of searchsorted,isin,lookup,join")
     parser.add_argument("--values", help="of searchsorted and isin; as many as elements")
     parser.add_argument("--order", choices=["random", "ascending"], default="random", help="of the values or times")
     parser.add_argument("--repeats", type=int, default=5)
@@ -403,6 +517,7 @@ def main():
         "join_asof": (measure_join_asof, "800000x200000x500,5000000x2000000x3000"),
         "torch": (measure_torch, "2^12,2^16,2^20,2^24"),
         "jax": (measure_jax, "2^12,2^16,2^20,2^24"),
+        "cudf": (measure_cudf, "2^12,2^16,2^20,2^24"),
         "bitset": (measure_bitset, "2^20,2^24"),
     }[arguments.call]
     arguments.sizes = arguments.sizes or sizes
