@@ -3,16 +3,20 @@
 """Keeps what `raydex bench` measured, and what is written from it.
 
   results.py pack JSON... --out FOLDER   a table NAME.csv from each NAME.json; rows of a table that is
-                                         there already stay
+                                         there already stay. Without JSON: all tables of the folder
+                                         as they are kept now
   results.py generate                    writes src/choice/built_in_speeds.inc and the tables of docs/
   results.py check                       fails, with the difference, where these are out of date
 
 A table is CSV after lines `# field: value` for what all its rows share. Figures are rounded to six
 digits. What follows from other fields is left out, and `read` gives it back: rows have all fields of
-the JSON but `workload`, a sentence.
+the JSON but `workload`, a sentence. Options in force stand above the table for each structure, in a
+line `# options of STRUCTURE: value`, and in a row those that are neither so nor as its command asks;
+where a row has others, or in another order, all of them behind `all: `.
 """
 
 import argparse
+import collections
 import csv
 import functools
 import difflib
@@ -157,9 +161,45 @@ def flat(row):
     return cells
 
 
+OPTIONS_OF = "options of "  # above a table
+ALL_OPTIONS = "all: "  # in a cell
+
+
+def expected_options(usual_ones, command_asks):
+    """Options in force by name, if all but those that a command asks for are the usual ones."""
+    usual_ones = named(usual_ones)
+    return {**usual_ones, **{name: given for name, given in named(command_asks).items() if name in usual_ones}}
+
+
+def usual_options(rows):
+    """By structure the options in force of most of its rows."""
+    counts = {}
+    for row in rows:
+        counts.setdefault(row["structure"], collections.Counter())[row["options"]] += 1
+    return {structure: of.most_common(1)[0][0] for structure, of in counts.items()}
+
+
+def short_options(options, expected):
+    """A cell of options, if these are expected."""
+    if list(named(options)) != list(expected):
+        return ALL_OPTIONS + options
+    return " ".join(f"{name}={given}" for name, given in named(options).items() if given != expected[name])
+
+
+def whole_options(cell, expected):
+    """The other way round."""
+    if cell.startswith(ALL_OPTIONS):
+        return cell.removeprefix(ALL_OPTIONS)
+    return " ".join(f"{name}={given}" for name, given in {**expected, **named(cell)}.items())
+
+
 def pack(rows):
     """The text of a table."""
     cells = [flat(row) for row in rows]
+    usual_ones = usual_options(rows)
+    for row in cells:
+        expected = expected_options(usual_ones[row["structure"]], row.get("--option", ""))
+        row["options"] = short_options(row["options"], expected)
     for name in reversed(DERIVED):
         if all(name not in row or same(derived(row, name), row[name]) for row in rows):
             present = {name in row for row in rows}
@@ -174,7 +214,10 @@ def pack(rows):
     shared = [name for name in names if len({row.get(name) for row in cells}) == 1]
     out = io.StringIO()
     for name in shared:
-        out.write(f"# {name}: {cells[0][name]}\n")
+        if name != "options" or cells[0][name]:
+            out.write(f"# {name}: {cells[0][name]}\n")
+    for structure, options in usual_ones.items():
+        out.write(f"# {OPTIONS_OF}{structure}: {options}\n")
     varied = [name for name in names if name not in shared]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(varied)
@@ -187,6 +230,7 @@ def read(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     head = [line for line in lines if line.startswith("# ")]
     shared = dict(line[2:].split(": ", 1) for line in head)
+    usual_ones = {name.removeprefix(OPTIONS_OF): shared.pop(name) for name in list(shared) if name.startswith(OPTIONS_OF)}
     rows = []
     for cells in csv.DictReader(lines[len(head):]):
         cells = {**shared, **{name: cell for name, cell in cells.items() if cell != ""}}
@@ -204,6 +248,9 @@ def read(path):
                 axes[name.removeprefix("axis ")] = value(cell)
             elif not name.startswith("--"):
                 row[name] = cell if name in TEXTS else value(cell)
+        if usual_ones:
+            expected = expected_options(usual_ones[row["structure"]], flags.get("--option", ""))
+            row["options"] = whole_options(row.get("options", ""), expected)
         former = FORMER_OPTIONS.get(row["structure"], set())
         row["options"] = " ".join(word for word in row["options"].split() if word not in former)
         if row["structure"].startswith("rmq_") and "extreme=" not in row["options"]:
@@ -486,17 +533,17 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="what", required=True)
     packing = commands.add_parser("pack", help="tables from JSON")
-    packing.add_argument("json", nargs="+", type=pathlib.Path)
+    packing.add_argument("json", nargs="*", type=pathlib.Path)
     packing.add_argument("--out", type=pathlib.Path, required=True, help="folder of the tables")
     commands.add_parser("generate", help="write what follows from the tables")
     commands.add_parser("check", help="see that it is current")
     options = parser.parse_args()
     if options.what == "pack":
         options.out.mkdir(parents=True, exist_ok=True)
-        for path in options.json:
+        for path in options.json or sorted(options.out.glob("*.csv")):
             table_path = options.out / (path.stem + ".csv")
             before = read(table_path) if table_path.exists() else []
-            rows = before + json.loads(path.read_text(encoding="utf-8"))
+            rows = before + (json.loads(path.read_text(encoding="utf-8")) if options.json else [])
             if rows:
                 table_path.write_text(pack(rows), encoding="utf-8")
         return 0

@@ -63,6 +63,27 @@ def test_what_is_packed_is_read_again(measured, tmp_path):
                     assert results.same(after[name], field), name
 
 
+def test_options_that_most_rows_have_stand_once(measured, tmp_path):
+    """Above the table, for each structure; what a command asks for is said there. All of them come back as they were,
+    in their order, and a table that is packed again stays the same."""
+    usual = "layout=row fill=80 seed=3"
+    row = {**measured[0][0], "structure": "btree"}
+    command = row["command"].replace("--structure sorted_array", "--structure btree").replace("layout=row", "fill=90")
+    assert command != row["command"]
+    rows = [{**row, "command": command.replace("fill=90", f"fill={given}"), "options": options}
+            for given, options in ((80, usual), (80, usual), (90, "layout=row fill=90 seed=3"),
+                                   (90, "layout=row fill=80 seed=3"), (80, "layout=column fill=80 seed=4"),
+                                   (80, "fill=80 layout=row seed=3"), (80, "layout=row fill=80"), (80, usual + " new=1"))]
+    text = results.pack(rows)
+    table = tmp_path / "rows.csv"
+    table.write_text(text, encoding="utf-8")
+    assert [row["options"] for row in results.read(table)] == [row["options"] for row in rows]
+    assert text.count(usual) == 2  # above, and of the row that has one more
+    assert results.pack(results.read(table)) == text
+    subprocess.run([sys.executable, ROOT / "lab/scripts/results.py", "pack", "--out", tmp_path], check=True)
+    assert table.read_text(encoding="utf-8") == text
+
+
 def test_rows_of_other_programs(measured, tmp_path):
     """Programs of lab/peers print such rows, too; commands of others are refused."""
     rows = next(rows for rows in measured if rows[0]["structure"] == "rmq_cover")
