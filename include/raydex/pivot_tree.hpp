@@ -22,9 +22,11 @@ enum class tree_search : std::uint8_t {
 
 /// How the nodes of a tree searched by `lines` hold their pivots.
 enum class tree_nodes : std::uint8_t {
-  automatic,  ///< quantised, from the leaves up, as far as the keys allow it; by name `auto`
+  automatic,  ///< quantised, from the leaves up, as far as the keys allow it; narrow if the lowest
+              ///< level outgrows the L2 cache of a GPU; by name `auto`
   exact,      ///< as they are
-  quantised   ///< in 15 bits, relative to their node
+  quantised,  ///< in 15 bits, relative to their node
+  narrow      ///< likewise, but in 8 bits in the lowest level
 };
 
 /// Options of `pivot_tree`; by name as `options_of` and `raydex structures pivot_tree` list them.
@@ -41,14 +43,14 @@ struct pivot_tree_options {
 /// Keys in ascending order below a tree of pivots (lightweight paper, section 3.3: AO + PB + BS and
 /// AO + PB + KS; sections 4.5 for fewer levels), or, by default, below a tree made of cache lines.
 ///
-/// *Cost*: build: the sort of `sorted_array`, a pass that packs entries, and a read and a write a
-/// pivot. A point in a tree of lines: a search in shared memory, a line of separators per level,
-/// which stays in the L2 cache if the tree fits, and one line of entries. Ascending points are
-/// merged with the entries instead on `cuda`, block by block. A range: one such search if it ends
-/// in the leaf where it begins, else two, then its h matches in a row.
-/// *Memory*: resident: key bytes + row-id bytes per entry, and a tree of 3 to 10 % of that for
+/// *Cost*: build: the sort of `sorted_array`, a pass that packs entries (`cuda` sorts entries of 32
+/// and 32 bits packed), and a read and a write a pivot. A point in a tree of lines: a search in
+/// shared memory, a line of separators per level, which stays in the L2 cache if the tree fits, and
+/// one line of entries. Ascending points are merged with the entries instead on `cuda`. A range:
+/// one such search if it ends in the leaf where it begins, else two, then its h matches in a row.
+/// *Memory*: resident: key bytes + row-id bytes per entry, and a tree of 2 to 10 % of that for
 /// lines, beside 16 KiB, or for K = 9; up to 100 % for K = 2 with all levels. Peak of the build:
-/// that of `sorted_array`, or three times the resident bytes. *Stream*: the build synchronises.
+/// that of `sorted_array`; of groups 3 times what is resident. *Stream*: the build synchronises.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
 /// them, one before that if it erases any, and the tree, made anew. Memory beside the index: twice
@@ -82,7 +84,8 @@ class RAYDEX_EXPORT pivot_tree : public index {
                    .exact = tree_.levels,
                    .pivots = pivots,
                    .rounded = tree_.rounded,
-                   .nodes = static_cast<const typename view::quantised*>(tree_.nodes)});
+                   .nodes = static_cast<const typename view::quantised*>(tree_.nodes),
+                   .lowest = static_cast<const typename view::narrow*>(tree_.lowest)});
     } else {
       return core::pivot_tree_view<entries>(leaves, size, tree_.levels, pivots);
     }
@@ -101,6 +104,7 @@ class RAYDEX_EXPORT pivot_tree : public index {
     std::uint32_t root_pivots = 0;            ///< pivots of the root
     core::pivot_levels rounded;               ///< levels of quantised nodes below, for lines
     const void* nodes = nullptr;              ///< the quantised nodes
+    const void* lowest = nullptr;             ///< the narrow nodes below these, if there are any
   };
   /// Where the entries are. Set by the build.
   entry_storage storage_;

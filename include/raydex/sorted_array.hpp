@@ -25,9 +25,9 @@ struct sorted_array_options {
 ///
 /// *Cost*: build: a radix sort of (key, row id) pairs; a point: log2 n reads of a key and one of a
 /// row id; a range of h hits: log2 n + 2 log2 h reads of keys, and h of row ids except for `count`.
-/// *Memory*: resident: key bytes + row-id bytes per entry, nothing more. Peak of the build: up
-/// to about three times that on `cuda`, two and a half times for 32-bit unsigned keys with neither
-/// missing ones nor explicit row ids; on `cpu` twice, and a histogram of 2 KiB per 65,536 rows.
+/// *Memory*: resident: key bytes + row-id bytes per entry, nothing more. Peak of the build: twice
+/// that, and what a sort counts with, up to 0.2 bytes per entry on `cuda` and 2 KiB per 65,536 rows
+/// on `cpu`; once that if the keys ascend, none is missing, and the layout is `column`.
 /// *Stream*: the build synchronises, as it looks whether the keys ascend already.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of

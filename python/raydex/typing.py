@@ -151,7 +151,7 @@ class _Options(TypedDict, total=False):
     mapping: Literal["fit", "bits"]
     mode: Literal["3d", "naive", "extended"]
     node: int | Literal["off"]
-    nodes: Literal["auto", "exact", "quantised"]
+    nodes: Literal["auto", "exact", "quantised", "narrow"]
     occupancy: int
     order: Literal["auto", "batch", "tiles", "sorted"]
     parts: int | Literal["auto"]

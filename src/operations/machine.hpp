@@ -90,6 +90,10 @@ concept executor = requires(const context& on, const batch_plan& plan,
   E::synchronise(on);
   // How many bytes a view may pin.
   { E::fast_memory() } -> std::same_as<std::size_t>;
+  // How many bytes of a tree's nodes stay near while leaves of 64 bytes are read.
+  { E::node_cache() } -> std::same_as<std::size_t>;
+  // Whether `sort_rows` sorts entries of these types side by side.
+  { E::template sorts_rows<std::uint32_t, std::uint32_t> } -> std::convertible_to<bool>;
   // Whether scattered writes had better be put in order in fast memory first.
   { E::writes_in_tiles } -> std::convertible_to<bool>;
   // Whether many threads with little each hide the latency of reads best.

@@ -56,7 +56,7 @@ def test_structures_as_a_table(program):
 def test_the_options_of_a_structure(program):
     """Those of experiments stand apart, each with what it means and its usual value."""
     everyday, _, paper = output(program, "structures", "pivot_tree").partition("For experiments of papers:")
-    assert re.search(r"^nodes=auto\|exact\|quantised +[a-z].* \[auto\], with search=lines$", everyday, re.MULTILINE)
+    assert re.search(r"^nodes=auto\|exact\|quantised\|narrow +[a-z].* \[auto\], with search=lines$", everyday, re.MULTILINE)
     assert re.search(r"^search=lines\|groups +[a-z].* \[lines\]$", paper, re.MULTILINE)
     assert re.search(r"^levels=all\|1\.\.40 .* \[all\], with search=groups$", paper, re.MULTILINE)
     assert "'trie'" in program.refuse("structures", "trie")

@@ -13,7 +13,7 @@ ORDERED = {
         "layout=column", "k=2", "k=3 layout=column", "k=9", "k=17", "k=33",
     ],
     "pivot_tree": [
-        "layout=row", "nodes=exact", "nodes=quantised", "search=lines nodes=auto",
+        "layout=row", "nodes=exact", "nodes=quantised", "nodes=narrow", "search=lines nodes=auto",
         "search=groups", "search=groups k=2 layout=column", "search=groups k=2 levels=1",
         "search=groups k=5 levels=2", "search=groups k=33 levels=all", "search=groups levels=40",
     ],
@@ -41,7 +41,7 @@ LEGAL = {
     "group": ["exact", "power"],
     "scan": ["multi", "single"],
     "search": ["lines", "groups"],
-    "nodes": ["auto", "exact", "quantised"],
+    "nodes": ["auto", "exact", "quantised", "narrow"],
 }
 
 

@@ -32,6 +32,7 @@ inline const std::map<std::string, std::vector<option_map>>& tested_options() {
       {"pivot_tree",
        {{},
         {{"nodes", "quantised"}},
+        {{"nodes", "narrow"}},
         {{"nodes", "quantised"}, {"pin", "none"}, {"schedule", "dynamic"}},
         {{"nodes", "exact"}, {"threads", "256"}, {"lookups", "2"}},
         {{"search", "groups"}},

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "raydex/core/lookups/pivot_tree.hpp"
+#include "raydex/core/lookups/tree_build.hpp"
 #include "tests/support/random.hpp"
 
 namespace raydex::cpu {

@@ -6,16 +6,22 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "raydex/raydex.hpp"
 #include "src/machines/cuda/lookups/run.cuh"
 #include "src/operations/lookups/built_index.hpp"
+#include "src/operations/lookups/line_tree.hpp"
 #include "tests/lookups/pivot_tree/hard_keys.hpp"
 #include "tests/lookups/pivot_tree/line_tree.hpp"
 
 namespace raydex {
 namespace {
+
+// The most levels of narrow nodes and of quantised ones.
+constexpr std::pair<unsigned, unsigned> shapes[] = {
+    {0, 0}, {0, 1}, {0, core::pivot_levels::most}, {1, 0}, {1, core::pivot_levels::most}};
 
 // Ways of a batch through a kernel: probes read ahead, alone or in turns.
 std::vector<batch_plan> plans() {
@@ -46,13 +52,13 @@ class line_team : public testing::Test {
     const auto lower_there = at_.upload(lower);
     const auto upper_there = at_.upload(upper);
     const auto valid_there = at_.upload(valid);
-    for (const unsigned rounded : {0U, 1U, core::pivot_levels::most}) {
+    for (const auto& [narrow, rounded] : shapes) {
       for (const std::uint64_t most_roots : {1UL, 6UL}) {
-        const tree grown(keys, rounded, most_roots);
+        const tree grown(keys, narrow, rounded, most_roots);
         for (const batch_plan& plan : plans()) {
-          SCOPED_TRACE("at most " + std::to_string(rounded) + " quantised levels and " +
-                       std::to_string(most_roots) + " roots, " + std::to_string(plan.threads) +
-                       " threads");
+          SCOPED_TRACE(std::to_string(narrow) + " narrow and " + std::to_string(rounded) +
+                       " quantised levels, " + std::to_string(most_roots) + " roots, " +
+                       std::to_string(plan.threads) + " threads");
           const auto all = rows(grown.view(), plan, column(lower_there));
           const auto some = rows(grown.view(), plan, column(lower_there, valid_there.data()));
           buffer<std::uint64_t> counts(at_, lower.size());
@@ -88,6 +94,63 @@ class line_team : public testing::Test {
 
   session at_{backend::cuda};
 };
+
+// A GPU whose L2 holds few nodes, so that small columns have narrow ones, and whose root is small.
+struct small_caches : cuda::executor {
+  static std::size_t node_cache() { return 256; }
+  static std::size_t fast_memory() { return 96; }
+};
+
+// Automatic nodes: those of keys that lie evenly are narrow, and if they would mislead, the tree is
+// made again without. Ranks are those of `lower_bound` whatever was chosen.
+template <class Key>
+void check_automatic(const std::string& name, const std::vector<Key>& keys,
+                     std::mt19937_64& random) {
+  using entries = core::row_entries<Key, std::uint32_t>;
+  using view = core::line_tree_view<entries>;
+  const session at{backend::cuda};
+  const std::size_t padded = (keys.size() + 7) / 8 * 8;
+  std::vector<std::uint32_t> words(padded * entries::words_per_entry);
+  for (std::size_t i = 0; i < padded; ++i)
+    entries::put(words.data(), i, i < keys.size() ? keys[i] : static_cast<Key>(-1),
+                 i < keys.size() ? static_cast<std::uint32_t>(i) : ~std::uint32_t{0});
+  const auto there = at.upload(words);
+  const entries all{there.data()};
+  const auto tree = grow_line_tree<small_caches>(at, all, keys.size(), tree_nodes::automatic);
+  const view in(all, static_cast<std::uint32_t>(keys.size()), tree.template parts<view>());
+  if (name == "uniform" || name == "dense") {
+    EXPECT_EQ(tree.lowest.count(), 1U) << name;
+    EXPECT_EQ(tree.exact.count(), 0U) << name;
+  }
+  if (name == "clumps of 2" || name == "clumps of 7") {
+    EXPECT_EQ(tree.lowest.count(), 0U) << name;
+  }
+  const auto probes = test::hard_probes(keys, 300, random);
+  const auto probes_there = at.upload(probes);
+  buffer<std::uint64_t> ranks(at, probes.size());
+  cuda::executor::run(at, plans()[0],
+                      core::rank_points<view>{in, probes_of<Key>(points(column(probes_there))),
+                                              false, ranks.data()});
+  const auto found = at.download(ranks);
+  for (std::size_t i = 0; i < probes.size(); ++i)
+    ASSERT_EQ(found[i], std::lower_bound(keys.begin(), keys.end(), probes[i]) - keys.begin())
+        << name << ", of " << probes[i];
+}
+
+template <class Key>
+class automatic_nodes : public testing::Test {};
+using widths = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(automatic_nodes, widths);
+
+TYPED_TEST(automatic_nodes, are_narrow_where_they_mislead_few) {
+  auto random = test::generator();
+  for (const std::size_t size : {9UL, 5003UL, 60'000UL}) {
+    for (const auto& [name, keys] : test::hard_keys<TypeParam>(size, random)) {
+      check_automatic<TypeParam>(size < 5000 ? "few keys" : name, keys, random);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
 
 using all_entries = testing::Types<core::column_entries<std::uint32_t, std::uint32_t>,
                                    core::row_entries<std::uint32_t, std::uint32_t>,

@@ -28,6 +28,16 @@ __global__ void sort_pairs_kernel(const Key* keys, Key* sorted_keys, const Value
   }
 }
 
+__global__ void sort_rows_kernel(const std::uint64_t* rows, std::uint64_t* sorted,
+                                 std::uint32_t size, bit_range bits) {
+  std::copy_n(rows, size, sorted);
+  const std::uint64_t mask =
+      bits.last >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits.last) - 1;
+  std::stable_sort(sorted, sorted + size, [&](std::uint64_t a, std::uint64_t b) {
+    return (a & mask) >> bits.first < (b & mask) >> bits.first;
+  });
+}
+
 template <class Position>
 __global__ void select_valid_kernel(core::cells of, std::uint64_t size, Position* positions,
                                     std::uint64_t* count) {
@@ -68,10 +78,21 @@ void sort_pairs(const context& on, const Key* keys, Key* sorted_keys, const Valu
 template <class Key, class Value>
 void sort_pairs(const context& on, double_buffer<Key>& keys, double_buffer<Value>& values,
                 bit_range bits) {
+  keys.make_room(on);
+  values.make_room(on);
   launch(on.stream, 1, 1, 0, sort_pairs_kernel<Key, Value>, keys.current.data(), keys.other.data(),
          values.current.data(), values.other.data(), keys.current.size(), bits);
   keys.current.swap(keys.other);
   values.current.swap(values.other);
+}
+
+void sort_rows(const context& on, double_buffer<std::uint32_t>& words, std::uint32_t size,
+               bit_range bits) {
+  words.make_room(on);
+  launch(on.stream, 1, 1, 0, sort_rows_kernel,
+         reinterpret_cast<const std::uint64_t*>(words.current.data()),
+         reinterpret_cast<std::uint64_t*>(words.other.data()), size, bits);
+  words.current.swap(words.other);
 }
 
 template <class Position>
@@ -99,8 +120,6 @@ void inclusive_minimum(const context& on, std::uint64_t* numbers, std::uint64_t 
 }
 
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint32_t*,
-                         std::uint32_t*, std::uint64_t, bit_range);
-template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint32_t*,
                          std::uint32_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, double_buffer<std::uint32_t>&,
                          double_buffer<std::uint32_t>&, bit_range);

@@ -126,6 +126,7 @@ const std::vector<std::pair<std::string, option_map>>& structures() {
       {"sorted_array", {}},
       {"eytzinger", {{"k", "9"}}},
       {"pivot_tree", {{"nodes", "quantised"}}},
+      {"pivot_tree", {{"nodes", "narrow"}}},
       {"pivot_tree", {{"search", "groups"}, {"k", "5"}}},
       {"btree", {}}};
   return all;

@@ -119,7 +119,7 @@ const std::vector<drawn_structure>& drawn_structures() {
       {"eytzinger", with_paper_schedule({{"layout", {"row", "column"}}, {"k", numbers(2, 33)}})},
       {"pivot_tree", with_paper_schedule({{"layout", {"row", "column"}},
                                           {"search", {"lines", "groups"}},
-                                          {"nodes", {"auto", "exact", "quantised"}},
+                                          {"nodes", {"auto", "exact", "quantised", "narrow"}},
                                           {"k", numbers(2, 33)},
                                           {"levels", numbers(1, 4, {"all", "40"})}})},
       {"btree", with_schedule({{"fill", {"50", "57", "80", "93", "100"}}})},

@@ -112,6 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(subject{"sorted_array", {}}, subject{"sorted_array", {{"layout", "row"}}},
                     subject{"eytzinger", {}}, subject{"pivot_tree", {}},
                     subject{"pivot_tree", {{"nodes", "quantised"}}},
+                    subject{"pivot_tree", {{"nodes", "narrow"}}},
                     subject{"pivot_tree", {{"search", "groups"}}}, subject{"btree", {}},
                     subject{"hash_open", {}}, subject{"hash_open", {{"placement", "choices"}}},
                     subject{"hash_bucket", {}}, subject{"direct", {}}, subject{"rx", {}},

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "raydex/core/group.hpp"
@@ -49,6 +50,7 @@ struct executor {
 
   // The root of a tree is to stay in the first-level cache.
   static constexpr std::size_t fast_memory() { return std::size_t{1} << 15; }
+  static constexpr std::size_t node_cache() { return std::numeric_limits<std::size_t>::max(); }
 
   template <class Operation>
   static void run(const context& /*on*/, const batch_plan& /*plan*/, const Operation& operation) {
@@ -66,6 +68,8 @@ struct executor {
                                                const entry_order& order = {}) {
     return cpu::sort_column<Key, RowId>(on, keys, row_ids, order);
   }
+  template <class Key, class RowId>
+  static constexpr bool sorts_rows = false;
   template <class Key, class RowId>
   static std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,
                                                           const column& probe,

@@ -53,6 +53,11 @@ struct executor {
     return static_cast<std::size_t>(device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   }
 
+  // Both halves of the L2 may hold a copy of a line.
+  static std::size_t node_cache() {
+    return static_cast<std::size_t>(device_number(cudaDevAttrL2CacheSize)) / 2;
+  }
+
   // Is in lookups/run.cuh.
   template <class Operation>
   static void run(const context& on, const batch_plan& plan, const Operation& operation);
@@ -62,6 +67,12 @@ struct executor {
                                                const std::optional<column>& row_ids,
                                                const entry_order& order = {}) {
     return cuda::sort_column<Key, RowId>(on, keys, row_ids, order);
+  }
+  template <class Key, class RowId>
+  static constexpr bool sorts_rows = sizeof(Key) == 4 && sizeof(RowId) == 4;
+  static auto sort_rows(const context& on, const column& keys, const std::optional<column>& row_ids,
+                        std::uint64_t multiple) {
+    return cuda::sort_rows(on, keys, row_ids, multiple);
   }
   template <class Key, class RowId>
   static std::optional<equal_rows<RowId>> find_equal_rows(const context& on, const column& build,

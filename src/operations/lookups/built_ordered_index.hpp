@@ -31,8 +31,12 @@ class built_ordered_index : public built_index<Base, View, Executor> {
   void fill(stream_t stream, const column& keys, const std::optional<column>& row_ids) {
     const context own{this->memory(), stream};
     take(own, Executor::template sort_column<key, row_id>(own, keys, row_ids, order_));
-    this->measure();
-    built_ = true;
+    finish();
+  }
+  // The last step of a build that has made and holds its entries by itself.
+  void filled(std::uint64_t entries, std::uint64_t max_row_id) {
+    describe(entries, max_row_id);
+    finish();
   }
 
   // Holds these entries in place of those that it had: makes what it needs, calls
@@ -65,6 +69,11 @@ class built_ordered_index : public built_index<Base, View, Executor> {
     const std::uint64_t max_row_id = entries.max_row_id;
     hold(on, std::move(entries));
     describe(size, max_row_id);
+  }
+
+  void finish() {
+    this->measure();
+    built_ = true;
   }
 
   void do_edit(stream_t stream, const edits& batch) final {

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "raydex/core/lookups/tree_build.hpp"
 #include "raydex/memory.hpp"
 #include "raydex/pivot_tree.hpp"
 #include "src/operations/lookups/fill_root.hpp"
@@ -19,11 +21,14 @@ namespace raydex {
 template <class Key>
 struct line_tree {
   using quantised = core::quantised_node<Key>;
+  using narrow = core::narrow_node<Key>;
   static constexpr unsigned fan_out = core::line_pivots<Key> + 1;
 
-  core::pivot_levels rounded;     // levels of quantised nodes
+  core::pivot_levels lowest;      // a level of narrow nodes, or none
+  core::pivot_levels rounded;     // levels of quantised nodes above it
   core::pivot_levels exact;       // levels of pivots above these
   std::uint32_t root_pivots = 0;  // above all
+  buffer<narrow> narrow_nodes;
   buffer<quantised> nodes;
   buffer<Key> pivots;
   buffer<std::byte> root;
@@ -35,85 +40,133 @@ struct line_tree {
             .exact = exact,
             .pivots = pivots.data(),
             .rounded = rounded,
-            .nodes = nodes.data()};
+            .nodes = nodes.data(),
+            .lowest = narrow_nodes.data()};
   }
 };
 
-// How many levels of quantised nodes, from the leaves up, would lead next to no search to a child
-// before its own. Looks at some nodes of each. Waits for the stream.
+// Which levels round, from the leaves up.
+struct rounding {
+  bool narrow;         // a level of narrow nodes, if there is one at all
+  unsigned quantised;  // levels of quantised nodes, or as many as there are
+
+  bool operator==(const rounding&) const = default;
+};
+
+// Counts, in some nodes of each level that rounds, the searches that they would lead to a child
+// before its own.
 template <class Executor, class Entries>
-unsigned levels_that_spread(const context& on, const Entries& all, std::uint64_t size,
-                            const core::pivot_levels& levels) {
-  using quantised = core::quantised_node<typename Entries::key_type>;
-  if (levels.count() == 0) return 0;
-  constexpr std::uint64_t most_looked_at = 1 << 11;
-  constexpr std::uint64_t searches_a_misled_one = 128;
-  struct look {
-    std::uint64_t child;  // entries below one
-    std::uint64_t end;    // of the numbers of this level
-  };
-  std::vector<look> looks;
-  buffer<std::uint64_t> misled(on, levels.count() * most_looked_at * quantised::separators);
-  std::uint64_t begin = 0;
-  std::uint64_t child = levels.leaf();
-  for (unsigned level = 0; level < levels.count(); ++level) {
-    const std::uint64_t children = quantised::fan_out * child;
-    const std::uint64_t nodes = (size - 1) / children + 1;
-    const std::uint64_t every = (nodes - 1) / most_looked_at + 1;
-    const std::uint64_t count = ((nodes - 1) / every + 1) * quantised::separators;
-    Executor::for_each(
-        on, core::count_misled<Entries>{child, all, size, every, misled.data() + begin}, count);
-    begin += count;
-    looks.push_back({child, begin});
-    child = children;
+class misled_searches {
+ public:
+  misled_searches(const context& on, const Entries& all, std::uint64_t size,
+                  const core::pivot_levels& lowest, const core::pivot_levels& rounded)
+      : narrow_(lowest.count()), sums_(on, narrow_ + rounded.count()) {
+    if (sums_.size() == 0) return;
+    Executor::clear(on, sums_.data(), sums_.size());
+    add<core::narrow_separators<Entries>>(on, all, size, lowest);
+    add<core::quantised_separators<Entries>>(on, all, size, rounded);
   }
-  Executor::inclusive_sum(on, misled.data(), begin);
-  std::uint64_t before = 0;
-  begin = 0;
-  for (unsigned level = 0; level < levels.count(); ++level) {
-    const auto [child_of_level, end] = looks[level];
-    const std::uint64_t sum = Executor::read(on, misled.data() + end - 1);
-    if ((sum - before) * searches_a_misled_one > (end - begin) * child_of_level) return level;
-    before = sum;
-    begin = end;
+
+  // The levels that lead next to no search astray, of those that were counted. Waits for the
+  // stream.
+  rounding right_ones(const context& on) const {
+    std::vector<std::uint64_t> sums(sums_.size());
+    if (!sums.empty()) Executor::copy_out(on, sums.data(), sums_.data(), sums_.bytes());
+    const auto spreads = [&](std::size_t level, std::uint64_t searches_a_misled_one) {
+      return sums[level] * searches_a_misled_one <= searches_[level];
+    };
+    // Narrow nodes are for columns that gain more than a few second looks cost. Without them all
+    // levels are others, of which nothing is known yet.
+    if (narrow_ != 0 && !spreads(0, 16)) return {false, core::pivot_levels::most};
+    rounding right{narrow_ != 0, 0};
+    while (narrow_ + right.quantised < sums.size() && spreads(narrow_ + right.quantised, 128))
+      ++right.quantised;
+    return right;
   }
-  return levels.count();
-}
+
+ private:
+  template <class Separators>
+  void add(const context& on, const Entries& all, std::uint64_t size,
+           const core::pivot_levels& levels) {
+    using node = typename Separators::node;
+    constexpr std::uint64_t most_looked_at = 1 << 11;
+    std::uint64_t child = levels.leaf();
+    for (unsigned level = 0; level < levels.count(); ++level) {
+      const std::uint64_t nodes = (size - 1) / (node::fan_out * child) + 1;
+      const std::uint64_t every = (nodes - 1) / most_looked_at + 1;
+      const std::uint64_t looks = ((nodes - 1) / every + 1) * node::separators;
+      Executor::for_each_alone(
+          on,
+          core::count_misled<Separators>{child, all, size, every, sums_.data() + searches_.size()},
+          looks);
+      searches_.push_back(looks * child);
+      child *= node::fan_out;
+    }
+  }
+
+  unsigned narrow_;
+  buffer<std::uint64_t> sums_;
+  std::vector<std::uint64_t> searches_;
+};
 
 // Makes the tree above `size` ascending entries, one at least. Automatic nodes wait for the stream.
+// The lowest level is narrow if it outgrows the cache, of which larger leaves leave less.
 template <class Executor, class Entries>
 auto grow_line_tree(const context& on, const Entries& all, std::uint64_t size, tree_nodes nodes) {
   using key = typename Entries::key_type;
   using tree = line_tree<key>;
   using root = core::root_node<key>;
-  tree made;
   const std::uint64_t most_roots =
       1 + std::min<std::uint64_t>(root::most_pivots, Executor::fast_memory() * 2 / 3 / sizeof(key));
-  const auto rounded = [&](unsigned most_levels) {
-    return core::pivot_levels(size, core::line_entries, tree::quantised::fan_out, most_roots,
-                              most_levels);
+  const auto grow = [&](const rounding& by, const auto& look) {
+    tree made;
+    made.lowest = {size, core::line_entries, tree::narrow::fan_out, most_roots,
+                   by.narrow ? 1U : 0U};
+    made.rounded = {size, made.lowest.entries_per_root(), tree::quantised::fan_out, most_roots,
+                    by.quantised};
+    look(made);
+    made.narrow_nodes = {on, made.lowest.nodes()};
+    const core::place_narrow_nodes<Entries> narrow{made.lowest, all, size,
+                                                   made.narrow_nodes.data()};
+    Executor::for_each(on, narrow, narrow.items());
+    made.nodes = {on, made.rounded.nodes()};
+    const core::place_nodes<Entries> place{made.rounded, all, size, made.nodes.data()};
+    Executor::for_each(on, place, place.items());
+
+    made.exact = {size, made.rounded.entries_per_root(), tree::fan_out, most_roots};
+    made.pivots = {on, made.exact.size()};
+    Executor::for_each(on, core::place_pivots<Entries>{made.exact, all, size, made.pivots.data()},
+                       made.exact.size());
+
+    made.root_pivots = static_cast<std::uint32_t>(made.exact.roots() - 1);
+    made.root = {on, root::bytes(made.root_pivots)};
+    if (made.root_pivots == 0) return made;
+    Executor::for_each(on, typename root::template fill_scale<Entries>{all, size, made.root.data()},
+                       1);
+    const typename root::template fill<Entries> fill{all, size, made.exact.entries_per_root(),
+                                                     made.root_pivots, made.root.data()};
+    fill_root<Executor>(on, fill);
+    return made;
   };
-  made.rounded = rounded(nodes == tree_nodes::exact ? 0 : core::pivot_levels::most);
-  if (nodes == tree_nodes::automatic)
-    made.rounded = rounded(levels_that_spread<Executor>(on, all, size, made.rounded));
-  made.nodes = {on, made.rounded.nodes()};
-  const core::place_nodes<Entries> place{made.rounded, all, size, made.nodes.data()};
-  Executor::for_each(on, place, place.items());
 
-  made.exact = {size, made.rounded.entries_per_root(), tree::fan_out, most_roots};
-  made.pivots = {on, made.exact.size()};
-  Executor::for_each(on, core::place_pivots<Entries>{made.exact, all, size, made.pivots.data()},
-                     made.exact.size());
-
-  made.root_pivots = static_cast<std::uint32_t>(made.exact.roots() - 1);
-  made.root = {on, root::bytes(made.root_pivots)};
-  if (made.root_pivots == 0) return made;
-  Executor::for_each(on, typename root::template fill_scale<Entries>{all, size, made.root.data()},
-                     1);
-  const typename root::template fill<Entries> fill{all, size, made.exact.entries_per_root(),
-                                                   made.root_pivots, made.root.data()};
-  fill_root<Executor>(on, fill);
-  return made;
+  // Bytes of the lowest level if it is quantised.
+  const std::uint64_t lowest =
+      size / (core::line_entries * tree::quantised::fan_out) * sizeof(typename tree::quantised);
+  const bool outgrows = lowest > Executor::node_cache() / core::leaf_bytes<Entries> * 64;
+  rounding by{nodes == tree_nodes::narrow || (nodes == tree_nodes::automatic && outgrows),
+              nodes == tree_nodes::exact ? 0 : core::pivot_levels::most};
+  if (nodes != tree_nodes::automatic) return grow(by, [](const tree& /*made*/) {});
+  // The tree is made as if all levels were right, and made again if some are not: so the host waits
+  // but once for nearly all columns.
+  for (;;) {
+    std::optional<misled_searches<Executor, Entries>> misled;
+    tree made = grow(by, [&](const tree& planned) {
+      misled.emplace(on, all, size, planned.lowest, planned.rounded);
+    });
+    const rounding right = misled->right_ones(on);
+    if (right == rounding{made.lowest.count() != 0, made.rounded.count()}) return made;
+    by = right;
+  }
 }
 
 }  // namespace raydex

@@ -77,6 +77,7 @@ class entry_buffer<Key, RowId, layout::row> {
   entry_buffer() = default;
   entry_buffer(const context& on, std::uint64_t size)
       : words_(on, size * core::row_entries<Key, RowId>::words_per_entry) {}
+  explicit entry_buffer(sorted_rows<Key, RowId>&& sorted) : words_(std::move(sorted.words)) {}
 
   put_rows<Key, RowId> put() { return {words_.data()}; }
   entry_storage storage() const { return {words_.data(), nullptr, layout::row}; }
@@ -95,7 +96,7 @@ core::strided_list<Key, RowId> list_of(const entry_storage& storage, std::uint64
 }
 
 // Ascending entries in a layout, padded to a multiple of `multiple`. Takes the sorted column over
-// where it is what is wanted.
+// where it is what is wanted, and frees it if not.
 template <layout Layout, class Executor, class Key, class RowId>
 entry_buffer<Key, RowId, Layout> lay_out(const context& on, sorted_column<Key, RowId>&& sorted,
                                          std::uint64_t multiple) {
@@ -112,6 +113,7 @@ entry_buffer<Key, RowId, Layout> lay_out(const context& on, sorted_column<Key, R
       copy_entries<core::column_entries<Key, RowId>, std::remove_const_t<decltype(put)>>{from, size,
                                                                                          put},
       padded);
+  sorted = {};
   return entries;
 }
 

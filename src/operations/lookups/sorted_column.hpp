@@ -17,9 +17,12 @@ namespace raydex {
 template <class T>
 struct double_buffer {
   buffer<T> current;  // the elements
-  buffer<T> other;    // as large, with arbitrary contents
+  buffer<T> other;    // as large, with arbitrary contents, once there is a sort
 
-  double_buffer(const context& on, std::uint64_t size) : current(on, size), other(on, size) {}
+  double_buffer(const context& on, std::uint64_t size) : current(on, size) {}
+  void make_room(const context& on) {
+    if (other.size() != current.size()) other = {on, current.size()};
+  }
 };
 
 // The bits [first, last) of keys.
@@ -77,8 +80,17 @@ core::strided_list<Key, RowId> strided(const core::entry_list<Key, RowId>& list)
   return {{list.keys}, {list.row_ids}, list.size};
 }
 
+// The same side by side, with entries behind them that no search takes for a match.
+template <class Key, class RowId>
+struct sorted_rows {
+  buffer<std::uint32_t> words;   // of `core::row_entries`
+  std::uint64_t size = 0;        // entries, without those behind them
+  std::uint64_t max_row_id = 0;  // as of a sorted_column
+};
+
 // Throws invalid_argument where an explicit row id is not_found. `row_ids`, if given, holds as many
-// cells of type RowId as `keys`. Keys that ascend are not sorted again. On cuda it synchronises.
+// cells of type RowId as `keys`. Keys that ascend are not sorted again, and take memory for the
+// entries once, others twice. On cuda it synchronises.
 namespace cpu {
 template <class Key, class RowId>
 RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
@@ -90,6 +102,14 @@ template <class Key, class RowId>
 RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                                                       const std::optional<column>& row_ids,
                                                       const entry_order& order);
+}
+
+// The same side by side, up to a multiple of `multiple` entries: faster below 2^23 rows than a sort
+// of columns and a pass to bring them together, and as fast above.
+namespace cuda {
+RAYDEX_INTERNAL sorted_rows<std::uint32_t, std::uint32_t> sort_rows(
+    const context& on, const column& keys, const std::optional<column>& row_ids,
+    std::uint64_t multiple);
 }
 
 // The keys of a column that are not missing, encoded, in its own order: for structures that keep

@@ -30,18 +30,31 @@ class built_line_tree final
                                                                      .lookups = 4,
                                                                      .pin = pinning::full})),
         nodes_option_(options.nodes) {
-    this->fill(on.stream, keys, row_ids);
+    if constexpr (Executor::template sorts_rows<Key, RowId>) {
+      const context own{this->memory(), on.stream};
+      auto leaves = Executor::sort_rows(own, keys, row_ids, core::line_entries);
+      const std::uint64_t size = leaves.size;
+      const std::uint64_t max_row_id = leaves.max_row_id;
+      hold(own, leaf_buffer(std::move(leaves)), size);
+      this->filled(size, max_row_id);
+    } else {
+      this->fill(on.stream, keys, row_ids);
+    }
   }
 
  private:
+  using leaf_buffer = entry_buffer<Key, RowId, layout::row>;
+
   void hold(const context& on, sorted_column<Key, RowId> ordered) override {
+    const std::uint64_t size = ordered.keys.size();
+    hold(on, lay_out<layout::row, Executor>(on, std::move(ordered), core::line_entries), size);
+  }
+  void hold(const context& on, leaf_buffer leaves, std::uint64_t size) {
     line_tree<Key> tree;
-    if (ordered.keys.size() != 0) {
-      // Keys apart from row ids are quicker to read.
-      const core::column_entries<Key, RowId> all{ordered.keys.data(), ordered.row_ids.data()};
-      tree = grow_line_tree<Executor>(on, all, ordered.keys.size(), nodes_option_);
+    if (size != 0) {
+      const auto all = core::row_entries<Key, RowId>::at(leaves.storage().keys, nullptr);
+      tree = grow_line_tree<Executor>(on, all, size, nodes_option_);
     }
-    auto leaves = lay_out<layout::row, Executor>(on, std::move(ordered), core::line_entries);
     this->wait_before_replacing(on);
     entries_ = std::move(leaves);
     tree_of_leaves_ = std::move(tree);
@@ -52,7 +65,8 @@ class built_line_tree final
                    .root = tree_of_leaves_.root.data(),
                    .root_pivots = tree_of_leaves_.root_pivots,
                    .rounded = tree_of_leaves_.rounded,
-                   .nodes = tree_of_leaves_.nodes.data()};
+                   .nodes = tree_of_leaves_.nodes.data(),
+                   .lowest = tree_of_leaves_.narrow_nodes.data()};
   }
 
   core::strided_list<Key, RowId> list(const context& /*on*/,
@@ -65,7 +79,7 @@ class built_line_tree final
   }
 
   tree_nodes nodes_option_;
-  entry_buffer<Key, RowId, layout::row> entries_;
+  leaf_buffer entries_;
   line_tree<Key> tree_of_leaves_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/pivot_tree.hpp"
+#include "raydex/core/lookups/tree_build.hpp"
 
 namespace raydex::test {
 
@@ -54,14 +55,21 @@ class line_tree {
  public:
   using view_type = core::line_tree_view<Entries>;
 
-  // Over ascending keys, with at most `rounded` levels of quantised nodes.
-  line_tree(const std::vector<key>& keys, unsigned rounded, std::uint64_t most_roots)
+  // Over ascending keys, with at most `rounded` levels of quantised nodes, above at most `narrow`
+  // ones of narrow nodes, which are 0 or 1.
+  line_tree(const std::vector<key>& keys, unsigned narrow, unsigned rounded,
+            std::uint64_t most_roots)
       : size_(keys.size()), entries_(padded(size_)) {
     for (std::size_t i = 0; i < padded(size_); ++i)
       entries_.put(i, i < size_ ? keys[i] : std::numeric_limits<key>::max(),
                    i < size_ ? row_of(i) : std::numeric_limits<row_id>::max());
     const Entries all = entries_.get();
-    const core::pivot_levels below(size_, core::line_entries, quantised::fan_out, most_roots,
+    const core::pivot_levels lowest(size_, core::line_entries, core::narrow_node<key>::fan_out,
+                                    most_roots, narrow);
+    narrow_nodes_.resize(lowest.nodes());
+    const core::place_narrow_nodes<Entries> place_narrow{lowest, all, size_, narrow_nodes_.data()};
+    run(place_narrow, place_narrow.items());
+    const core::pivot_levels below(size_, lowest.entries_per_root(), quantised::fan_out, most_roots,
                                    rounded);
     nodes_.resize(below.nodes());
     const core::place_nodes<Entries> place_node{below, all, size_, nodes_.data()};
@@ -83,7 +91,8 @@ class line_tree {
               .exact = levels,
               .pivots = pivots_.data(),
               .rounded = below,
-              .nodes = nodes_.data()};
+              .nodes = nodes_.data(),
+              .lowest = narrow_nodes_.empty() ? nullptr : narrow_nodes_.data()};
   }
   line_tree(const line_tree&) = delete;
   line_tree& operator=(const line_tree&) = delete;
@@ -104,6 +113,7 @@ class line_tree {
 
   std::size_t size_;
   host_entries<Entries> entries_;
+  std::vector<core::narrow_node<key>> narrow_nodes_;
   std::vector<quantised> nodes_;
   std::vector<key> pivots_;
   std::vector<std::uint64_t> root_;

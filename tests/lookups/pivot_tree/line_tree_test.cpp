@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/lookups/pivot_tree/hard_keys.hpp"
@@ -16,14 +17,19 @@
 namespace raydex::core {
 namespace {
 
+// The most levels of narrow nodes and of quantised ones.
+constexpr std::pair<unsigned, unsigned> shapes[] = {
+    {0, 0}, {0, 1}, {0, 2}, {0, pivot_levels::most}, {1, 0}, {1, 1}, {1, pivot_levels::most}};
+
 template <class Key>
 void check(const std::vector<Key>& keys, std::mt19937_64& random) {
   const auto probes = test::hard_probes(keys, 400, random);
-  for (const unsigned rounded : {0U, 1U, 2U, pivot_levels::most}) {
+  for (const auto& [narrow, rounded] : shapes) {
     for (const std::uint64_t most_roots : {1UL, 5UL, 0x1'0000UL}) {
-      SCOPED_TRACE("at most " + std::to_string(rounded) + " quantised levels and " +
-                   std::to_string(most_roots) + " roots");
-      const test::line_tree<column_entries<Key, std::uint32_t>> tree(keys, rounded, most_roots);
+      SCOPED_TRACE(std::to_string(narrow) + " narrow and " + std::to_string(rounded) +
+                   " quantised levels, " + std::to_string(most_roots) + " roots");
+      const test::line_tree<column_entries<Key, std::uint32_t>> tree(keys, narrow, rounded,
+                                                                     most_roots);
       const auto view = tree.view();
       for (std::size_t i = 0; i < probes.size(); ++i) {
         const Key wanted = probes[i];
@@ -51,8 +57,9 @@ TYPED_TEST_SUITE(line_trees, widths);
 TYPED_TEST(line_trees, find_what_lower_bound_does) {
   auto random = test::generator();
   // Sizes around full leaves and full nodes of both kinds.
-  for (const std::size_t size : {1UL, 8UL, 9UL, 16UL, 17UL, 231UL, 232UL, 233UL, 247UL, 248UL,
-                                 249UL, 1768UL, 2040UL, 5003UL, 6729UL, 7689UL}) {
+  for (const std::size_t size :
+       {1UL,   8UL,   9UL,   16UL,  17UL,   231UL,  232UL,  233UL,  247UL,  248UL,  249UL,
+        416UL, 417UL, 448UL, 449UL, 1768UL, 2040UL, 5003UL, 6729UL, 7689UL, 13889UL}) {
     for (const auto& [name, keys] : test::hard_keys<TypeParam>(size, random)) {
       SCOPED_TRACE(name + ", " + std::to_string(size) + " keys");
       check<TypeParam>(keys, random);

@@ -6,6 +6,7 @@
 
 #include "raydex/raydex.hpp"
 #include "tests/support/limited_resource.hpp"
+#include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"
 
 namespace raydex {
@@ -37,6 +38,29 @@ TEST_F(sorted_array_memory, holds_keys_and_row_ids_and_nothing_more) {
       EXPECT_EQ(bytes(column(wide), std::nullopt), 12 * n);
       EXPECT_EQ(bytes(column(wide), column(narrow)), 12 * n);
     }
+  }
+}
+
+TEST_F(sorted_array_memory, a_build_takes_twice_the_entries_at_most) {
+  auto random = test::generator();
+  for (const std::size_t n : {1000u, 300'003u}) {
+    std::vector<std::uint32_t> narrow(n);
+    std::vector<std::uint64_t> wide(n);
+    for (auto& key : narrow)
+      key = static_cast<std::uint32_t>(random());
+    for (auto& key : wide)
+      key = random();
+    const auto narrow_there = at().upload(narrow);
+    const auto wide_there = at().upload(wide);
+    const auto check = [&](const column& keys, const std::optional<column>& row_ids,
+                           std::size_t bytes) {
+      // What a sort counts with comes on top.
+      EXPECT_LE(build(at(), keys, row_ids, layout::column)->info().build_peak_bytes,
+                2 * bytes * n + bytes * n / 32 + (n / 65'536 + 1) * 2048);
+    };
+    check(column(narrow_there), std::nullopt, 8);
+    check(column(narrow_there), column(narrow_there), 8);
+    check(column(wide_there), std::nullopt, 12);
   }
 }
 

@@ -137,9 +137,9 @@ class pivot_tree_view : public view_of_entries<pivot_tree_view<Entries>, Entries
 };
 
 /// The tree that goes beyond the paper, made of cache lines: a wide root meant for fast memory,
-/// levels of nodes with a 64-byte line of pivots each, below them levels of quantised nodes, and
-/// leaves of 8 entries. Either kind of level may be missing. A lookup in 2^26 entries reads two
-/// lines of separators and one of entries.
+/// levels of nodes with a 64-byte line of pivots each, below them levels of quantised nodes, a
+/// level of narrow nodes, and leaves of 8 entries. Each kind of level may be missing. A lookup in
+/// 2^26 entries reads two lines of separators and one of entries.
 template <class Entries>
 class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> {
   using base = typename line_tree_view::view_of_entries;
@@ -149,6 +149,7 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
   using typename base::row_id_type;            ///< a row id
   using found = found_entry<row_id_type>;      ///< what a search finds
   using quantised = quantised_node<key_type>;  ///< a node of the lower levels
+  using narrow = narrow_node<key_type>;        ///< a node of the lowest one, if that is narrow
 
   /// Children of a node of pivots.
   static constexpr unsigned fan_out = line_pivots<key_type> + 1;
@@ -157,10 +158,11 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
   struct parts {
     root_node<key_type> root;  ///< the root
     pivot_levels exact;        ///< levels of pivots below it, their leaves being what is below a
-                               ///< topmost quantised node if there are any
+                               ///< topmost node that rounds if there are any
     const key_type* pivots;    ///< those of these levels
-    pivot_levels rounded;      ///< levels of quantised nodes below these
+    pivot_levels rounded;      ///< levels of quantised nodes below these, likewise
     const quantised* nodes;    ///< those of these levels
+    const narrow* lowest;      ///< narrow nodes right above the leaves; null if there are none
   };
 
   /// A view of `size` entries and the tree above them. Entries must be readable up to the end of
@@ -231,7 +233,7 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
     to_leaves(team, wanted, nodes);
     bool beyond = false;
     team.match_in_leaf(this->entries_, nodes, wanted, rows, beyond);
-    if (tree_.rounded.count() == 0 || !team.any(beyond)) return;
+    if (!may_mislead() || !team.any(beyond)) return;
     row_id_type leaf[N];
     key_type own[N];
     team.keep(nodes, leaf);
@@ -276,6 +278,15 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
       for (std::size_t m = 0; m < M; ++m)
         nodes[m] = nodes[m] * quantised::fan_out + ranks[m];
     }
+    if (tree_.lowest == nullptr) return;
+    team.rank_narrow(tree_.lowest, nodes, wanted, ranks);
+    RAYDEX_UNROLL
+    for (std::size_t m = 0; m < M; ++m)
+      nodes[m] = nodes[m] * narrow::fan_out + ranks[m];
+  }
+  // Whether a search may come to a leaf before its own.
+  RAYDEX_HD bool may_mislead() const {
+    return tree_.rounded.count() != 0 || tree_.lowest != nullptr;
   }
 
   // The ranks of the matches of ranges in the leaf where they begin, and whether they end there:
@@ -328,7 +339,7 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
   template <class Team, std::size_t M>
   RAYDEX_HD bool step_on(Team& team, const key_type (&wanted)[M], const unsigned (&ranks)[M],
                          row_id_type (&leaves)[M]) const {
-    if (tree_.rounded.count() == 0) return false;
+    if (!may_mislead()) return false;
     bool any = false;
     RAYDEX_UNROLL
     for (std::size_t m = 0; m < M; ++m) {
@@ -374,91 +385,6 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
   }
 
   parts tree_;
-};
-
-/// Writes quantised nodes part by part, in any order.
-template <class Entries>
-struct place_nodes {
-  using node = quantised_node<typename Entries::key_type>;  ///< what is written
-
-  pivot_levels levels;  ///< which nodes
-  Entries entries;      ///< ascending
-  std::uint64_t size;   ///< number of entries
-  node* nodes;          ///< where to
-
-  /// Writes a separator, or, after them, the scale of a node.
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    node& to = nodes[i / node::fan_out];
-    const auto part = static_cast<unsigned>(i % node::fan_out);
-    const pivot_levels::span below = levels.span_of(i / node::fan_out);
-    const std::uint64_t children = node::fan_out * below.child;
-    const std::uint64_t end = size - below.first < children ? size : below.first + children;
-    const auto scale = node::scale(key(below.first), key(end - 1));
-    if (part == node::separators) {
-      to.base_and_shift = scale;
-      return;
-    }
-    const std::uint64_t next = below.first + (part + 1) * below.child;  // where the next one begins
-    const unsigned steps = next < end ? node::quantise(scale, key(next - 1)) : node::none;
-    to.separator[part] = static_cast<std::uint16_t>(node::mark | steps);
-  }
-  /// Parts to write.
-  RAYDEX_HD std::uint64_t items() const { return levels.nodes() * node::fan_out; }
-
- private:
-  RAYDEX_HD auto key(std::uint64_t i) const {
-    return entries.key(static_cast<typename Entries::row_id_type>(i));
-  }
-};
-
-/// Counts the entries for which quantised nodes would lead a search to a child before theirs: those
-/// above the last key before their child that round to the same. Leaves out duplicates of that key;
-/// a separator before it may mislead a few of these. Looks at every `every`-th node of a
-/// level.
-template <class Entries>
-struct count_misled {
-  using node = quantised_node<typename Entries::key_type>;  ///< what would be written
-
-  std::uint64_t child;    ///< entries below each child of the level's nodes
-  Entries entries;        ///< ascending
-  std::uint64_t size;     ///< number of entries
-  std::uint64_t every;    ///< nodes from one that is looked at to the next
-  std::uint64_t* misled;  ///< how many, a number per separator looked at
-
-  /// Looks at a separator of the nodes `0`, `every`, `2 * every` and so on.
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    const std::uint64_t children = node::fan_out * child;
-    const std::uint64_t first = i / node::separators * every * children;
-    const std::uint64_t end = size - first < children ? size : first + children;
-    const std::uint64_t next = first + (i % node::separators + 1) * child;
-    misled[i] = 0;
-    if (next >= end) return;
-    const std::uint64_t after = end - next < child ? end : next + child;
-    const auto last = key(next - 1);
-    const auto scale = node::scale(key(first), key(end - 1));
-    const auto steps = node::quantise(scale, last);
-    const auto equal = [&](auto k) { return k == last; };
-    const auto rounds_to_same = [&](auto k) { return node::quantise(scale, k) == steps; };
-    misled[i] = end_of(next, after, rounds_to_same) - end_of(next, after, equal);
-  }
-
- private:
-  // Where the entries end that are as `is_so` says, which are the first of [begin, end).
-  template <class IsSo>
-  RAYDEX_HD std::uint64_t end_of(std::uint64_t begin, std::uint64_t end, const IsSo& is_so) const {
-    while (begin < end) {
-      const std::uint64_t middle = begin + (end - begin) / 2;
-      if (is_so(key(middle))) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    return begin;
-  }
-  RAYDEX_HD auto key(std::uint64_t i) const {
-    return entries.key(static_cast<typename Entries::row_id_type>(i));
-  }
 };
 
 }  // namespace raydex::core

@@ -116,12 +116,15 @@ concept node_team = team<T> &&
 template <class T>
 concept line_team = team<T> &&
     requires(T& team, const std::uint32_t* pivots, const quantised_node<std::uint32_t>* quantised,
+             const narrow_node<std::uint32_t>* narrow,
              const column_entries<std::uint32_t, std::uint32_t>& entries,
              const std::uint32_t (&nodes)[T::lanes], const std::uint32_t (&wanted)[T::lanes],
              unsigned (&ranks)[T::lanes], found_entry<std::uint32_t> (&own)[1]) {
-  // The same as `rank` for nodes that are a 64-byte line of pivots each, or a `quantised_node`.
+  // The same as `rank` for nodes that are a 64-byte line of pivots each, or a `quantised_node`, or
+  // a `narrow_node`.
   team.rank_in_lines(pivots, nodes, wanted, ranks);
   team.rank_quantised(quantised, nodes, wanted, ranks);
+  team.rank_narrow(narrow, nodes, wanted, ranks);
   // The same for the 8 entries of leaf `nodes[m]`, and what each lane's own lookups found there.
   team.search_leaf(entries, nodes, wanted, ranks, own);
 };
@@ -192,6 +195,15 @@ struct single_lane {
       });
       operation.finish(tickets[j], all, out);
     }
+  }
+
+  /// Counts separators below the wanted keys in narrow nodes.
+  template <class Key, class Position, std::size_t M>
+  RAYDEX_HD static void rank_narrow(const narrow_node<Key>* nodes, const Position (&node)[M],
+                                    const Key (&wanted)[M], unsigned (&ranks)[M]) {
+    RAYDEX_UNROLL
+    for (std::size_t m = 0; m < M; ++m)
+      ranks[m] = nodes[node[m]].rank(wanted[m]);
   }
 
   /// Reads what was found at `ranks` in leaves.

@@ -2,7 +2,7 @@
 /// @file
 /// What search trees are made of: the root as one wide node, the pivots above an ascending array
 /// level by level (lightweight paper, sections 3.3 to 3.5), and nodes in a 64-byte line with a base
-/// and 15-bit separators relative to it.
+/// and separators of 15 or 8 bits relative to it.
 #pragma once
 
 #include <cstddef>
@@ -101,9 +101,10 @@ class root_node {
         return;
       }
       const auto cell = static_cast<std::uint32_t>(i - pivots);
-      const std::uint32_t first = first_of(cell);
+      std::uint32_t first[2];
+      first_of(cell, first);
       reinterpret_cast<std::uint32_t*>(memory + table_begin)[cell] =
-          first | (first_of(cell + 1) - first) << 16;
+          first[0] | (first[1] - first[0]) << 16;
     }
     /// Items to write.
     RAYDEX_HD std::uint64_t items() const { return std::uint64_t{pivots} + cells; }
@@ -133,20 +134,24 @@ class root_node {
       const std::uint64_t entry = (i + 1) * entries_per_child - 1;
       return entries.key(static_cast<row_id>(entry < size ? entry : size - 1));
     }
-    // The pivots below the first key of a cell; of the cell after the last, all.
-    RAYDEX_HD std::uint32_t first_of(std::uint32_t cell) const {
-      if (cell == cells) return pivots;
+    // The pivots below the first key of a cell, and of the one after it; of the cell after the
+    // last, all. Both searches go in step, so that their reads overlap.
+    RAYDEX_HD void first_of(std::uint32_t cell, std::uint32_t (&first)[2]) const {
       const Key* scale = reinterpret_cast<const Key*>(memory);
-      const auto begin = static_cast<Key>(static_cast<Key>(cell) << scale[1]);
-      std::uint32_t low = 0;
+      const auto is_below = [&](std::uint32_t at, unsigned j) {
+        return pivot(at) - scale[0] < static_cast<Key>(static_cast<Key>(cell + j) << scale[1]);
+      };
+      first[0] = first[1] = 0;
       std::uint32_t length = pivots;
-      while (length > 0) {
-        const std::uint32_t half = length / 2;
-        const bool below = pivot(low + half) - scale[0] < begin;
-        low = below ? low + half + 1 : low;
-        length = below ? length - half - 1 : half;
+      for (; length > 1; length -= length / 2) {
+        RAYDEX_UNROLL
+        for (unsigned j = 0; j < 2; ++j)
+          first[j] += is_below(first[j] + length / 2 - 1, j) ? length / 2 : 0U;
       }
-      return low;
+      RAYDEX_UNROLL
+      for (unsigned j = 0; j < 2; ++j)
+        first[j] += length != 0 && is_below(first[j], j) ? 1U : 0U;
+      if (cell + 1 == cells) first[1] = pivots;
     }
   };
 
@@ -330,6 +335,98 @@ struct alignas(64) quantised_node {
 
  private:
   static constexpr Key shift_bits = 8 * sizeof(Key) - 1;
+};
+
+/// A node of the lowest level above very many entries. Its separators have 8 bits, and a line has
+/// 56 children (52 of 64-bit keys). It has four parts of 16 bytes. A part begins with its start,
+/// relative to the base of the node, and a shift of its own; its separators are relative to the
+/// start. The start of a part is a separator, too, but for the first part's, which is the first key
+/// below the node. `rank` errs on the low side as that of a `quantised_node`, and more often.
+template <class Key>
+struct alignas(64) narrow_node {
+  /// Parts of a node.
+  static constexpr unsigned parts = 4;
+  /// Separators of the first part, behind the base, and of each other part, its start among them.
+  static constexpr unsigned in_first = 14 - sizeof(Key), in_others = 15;
+  /// Separators in a node; it has a child more.
+  static constexpr unsigned separators = in_first + (parts - 1) * in_others;
+  /// Children of a node.
+  static constexpr unsigned fan_out = separators + 1;
+  /// Bits of a shift: in the base, and below a start.
+  static constexpr unsigned shift_bits = sizeof(Key) == 4 ? 5 : 6;
+  /// Bits of a start and of another separator.
+  static constexpr unsigned start_bits = 16 - shift_bits, separator_bits = 8;
+  /// Words in which the base lies; the first part's start follows.
+  static constexpr unsigned base_words = sizeof(Key) / 4;
+
+  std::uint32_t word[16];  ///< base and shift, then the parts
+
+  /// The steps that stand for no child, of so many bits.
+  RAYDEX_HD static constexpr std::uint32_t none(unsigned bits) { return (1U << bits) - 1; }
+  /// The smallest shift that leaves a distance less than `none(bits)` steps.
+  RAYDEX_HD static unsigned shift_for(Key span, unsigned bits) {
+    const unsigned shift = span >> bits == 0 ? 0 : floor_log2(span) - (bits - 1);
+    return span >> shift == none(bits) ? shift + 1 : shift;
+  }
+  /// A distance in steps, at most `none(bits)`.
+  RAYDEX_HD static std::uint32_t steps(Key distance, unsigned shift, unsigned bits) {
+    const Key all = distance >> shift;
+    return all < none(bits) ? static_cast<std::uint32_t>(all) : none(bits);
+  }
+  /// How far a key is above another one; 0 if it is below.
+  RAYDEX_HD static Key above(Key key, Key other) { return key < other ? 0 : key - other; }
+
+  /// The base of a node, and its shift.
+  RAYDEX_HD static Key base_of(Key scale) { return scale & ~shift_mask; }
+  /// The other half of a scale.
+  RAYDEX_HD static unsigned shift_of(Key scale) {
+    return static_cast<unsigned>(scale & shift_mask);
+  }
+
+  /// The number of separators in a part below a key. `scale` is the node's.
+  RAYDEX_HD static unsigned below_in(unsigned part, const std::uint32_t (&words)[4], Key scale,
+                                     Key wanted) {
+    const bool first = part == 0;
+    const Key from_base = above(wanted, base_of(scale));
+    const std::uint32_t head = first ? words[base_words] : words[0];
+    const std::uint32_t start = head >> shift_bits & none(start_bits);
+    const Key from_start = above(from_base, static_cast<Key>(Key{start} << shift_of(scale)));
+    const std::uint32_t wide =
+        steps(from_start, static_cast<unsigned>(head & shift_mask), separator_bits) * 0x0101'0101U;
+    // The top bit of each byte tells whether the separator is not below.
+    constexpr std::uint32_t tops = 0x8080'8080;
+    std::uint32_t below = 0;
+    RAYDEX_UNROLL
+    for (unsigned k = 0; k < 4; ++k) {
+      const std::uint32_t w = words[k];
+      const std::uint32_t lower = (w | tops) - (wide & ~tops);
+      const std::uint32_t not_below = (w & ~wide) | (~(w ^ wide) & lower);
+      const unsigned heads = first ? base_words : 0;
+      const std::uint32_t counted = k < heads ? 0 : k == heads ? tops & 0xffff'0000 : tops;
+      below |= (~not_below & counted) >> k;
+    }
+    // If a separator is below, so is the start, which may be too coarse to tell.
+    const bool start_below =
+        !first && (below != 0 || steps(from_base, shift_of(scale), start_bits) > start);
+    return count_bits(below) + (start_below ? 1U : 0U);
+  }
+
+  /// The number of separators below a key.
+  RAYDEX_HD unsigned rank(Key wanted) const {
+    Key scale = word[0];
+    if constexpr (sizeof(Key) == 8) scale |= Key{word[1]} << 32;
+    unsigned below = 0;
+    for (unsigned part = 0; part < parts; ++part) {
+      std::uint32_t words[4];
+      for (unsigned k = 0; k < 4; ++k)
+        words[k] = word[4 * part + k];
+      below += below_in(part, words, scale, wanted);
+    }
+    return below;
+  }
+
+ private:
+  static constexpr Key shift_mask = 8 * sizeof(Key) - 1;
 };
 
 }  // namespace raydex::core

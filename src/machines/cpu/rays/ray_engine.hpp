@@ -39,6 +39,8 @@ struct ray_engine {
   static void sort_probes(const context& on, double_buffer<Key>& keys,
                           double_buffer<std::uint32_t>& numbers, int /*first_bit*/,
                           int /*last_bit*/) {
+    keys.make_room(on);
+    numbers.make_room(on);
     pairs<Key, std::uint32_t> sorted(std::move(keys.current), std::move(numbers.current));
     pairs<Key, std::uint32_t> other(std::move(keys.other), std::move(numbers.other));
     radix_sort(on, sorted, other);

@@ -96,6 +96,8 @@ void sort_pairs(const context& on, const Key* keys, Key* sorted_keys, const Valu
 template <class Key, class Value>
 void sort_pairs(const context& on, double_buffer<Key>& keys, double_buffer<Value>& values,
                 bit_range bits) {
+  keys.make_room(on);
+  values.make_room(on);
   cub::DoubleBuffer<Key> both_keys(keys.current.data(), keys.other.data());
   cub::DoubleBuffer<Value> both_values(values.current.data(), values.other.data());
   const auto sort = [&](auto size) {
@@ -116,6 +118,20 @@ void sort_pairs(const context& on, double_buffer<Key>& keys, double_buffer<Value
   }
   if (both_keys.Current() != keys.current.data()) keys.current.swap(keys.other);
   if (both_values.Current() != values.current.data()) values.current.swap(values.other);
+}
+
+void sort_rows(const context& on, double_buffer<std::uint32_t>& words, std::uint32_t size,
+               bit_range bits) {
+  words.make_room(on);
+  const auto rows_at = [](buffer<std::uint32_t>& at) {
+    return reinterpret_cast<std::uint64_t*>(at.data());
+  };
+  cub::DoubleBuffer<std::uint64_t> both(rows_at(words.current), rows_at(words.other));
+  with_scratch(on, "cub::DeviceRadixSort::SortKeys", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortKeys(scratch, bytes, both, size, bits.first, bits.last,
+                                          on.stream);
+  });
+  if (both.Current() != rows_at(words.current)) words.current.swap(words.other);
 }
 
 template <class Position>
@@ -158,8 +174,6 @@ template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, c
                          std::uint32_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, const std::uint32_t*, std::uint32_t*, const std::uint64_t*,
                          std::uint64_t*, std::uint64_t, bit_range);
-template void sort_pairs(const context&, const std::uint64_t*, std::uint64_t*, const std::uint32_t*,
-                         std::uint32_t*, std::uint64_t, bit_range);
 template void sort_pairs(const context&, double_buffer<std::uint32_t>&,
                          double_buffer<std::uint32_t>&, bit_range);
 template void sort_pairs(const context&, double_buffer<std::uint32_t>&,

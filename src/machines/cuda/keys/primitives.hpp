@@ -23,6 +23,10 @@ void sort_pairs(const context& on, const Key* keys, Key* sorted_keys, const Valu
 template <class Key, class Value>
 void sort_pairs(const context& on, double_buffer<Key>& keys, double_buffer<Value>& values,
                 bit_range bits = {});
+// The same for the first `size` pairs of two words side by side, by bits of these: the first word's
+// are the lower 32.
+void sort_rows(const context& on, double_buffer<std::uint32_t>& words, std::uint32_t size,
+               bit_range bits);
 
 // Writes the numbers of the valid ones among `size` cells, ascending, and how many there are.
 template <class Position>

@@ -11,6 +11,7 @@
 #include "src/machines/cuda/warp.cuh"
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/hash_ties.hpp"
+#include "src/operations/lookups/ordered_entries.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 
 namespace raydex::cuda {
@@ -35,6 +36,29 @@ struct gather_entry {
     const std::uint64_t row = positions != nullptr ? positions[i] : i;
     if (keys != nullptr) keys[i] = code_of(column[row]);
     if (ids != nullptr) ids[i] = row_ids.data != nullptr ? row_ids[row] : static_cast<RowId>(row);
+  }
+};
+
+// The same side by side.
+struct gather_row {
+  core::encoded_column<std::uint32_t> column;
+  const std::uint32_t* positions;
+  core::encoded_column<std::uint32_t> row_ids;
+  put_rows<std::uint32_t, std::uint32_t> put;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const std::uint64_t row = positions != nullptr ? positions[i] : i;
+    put(i, column[row], row_ids.data != nullptr ? row_ids[row] : static_cast<std::uint32_t>(row));
+  }
+};
+
+// Writes what no search takes for a match, from `begin` on.
+struct pad_rows {
+  std::uint64_t begin;
+  put_rows<std::uint32_t, std::uint32_t> put;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    put(begin + i, ~std::uint32_t{0}, ~std::uint32_t{0});
   }
 };
 
@@ -73,29 +97,31 @@ row_id_facts inspect(const context& on, const core::encoded_column<RowId>& row_i
   return all;
 }
 
-// Sets `*descends` where keys do not ascend. Once it is set blocks end early, so that keys in no
-// order cost little.
+// Sets `*descends` if keys do not ascend. Once it is set blocks end early, so that keys in no order
+// cost little.
 template <class Key>
 __global__ void __launch_bounds__(threads)
-    find_descent(const Key* keys, std::uint64_t size, std::uint32_t* descends) {
+    find_descent(core::strided<Key> keys, std::uint64_t size, std::uint32_t* descends) {
   constexpr unsigned at_once = threads * keys_at_once;
-  for (std::uint64_t first = std::uint64_t{blockIdx.x} * at_once; first + 1 < size;
-       first += std::uint64_t{gridDim.x} * at_once) {
-    bool descended = core::load_atomically(descends) != 0;
-    if (__any_sync(all_lanes, descended ? 1 : 0) != 0) return;
+  const std::uint64_t stride = gridDim.x * std::uint64_t{at_once};
+  for (std::uint64_t first = blockIdx.x * std::uint64_t{at_once}; first + 1 < size;
+       first += stride) {
+    bool descended = false;
     RAYDEX_UNROLL
     for (unsigned j = 0; j < keys_at_once; ++j) {
       const std::uint64_t i = first + j * threads + threadIdx.x;
-      if (i + 1 < size && keys[i + 1] < keys[i]) descended = true;
+      if (i + 1 < size && keys(i + 1) < keys(i)) descended = true;
     }
-    // Once a warp: from every thread that saw one, it took 0.2 ms.
-    descended = __any_sync(all_lanes, descended ? 1 : 0) != 0;
-    if (descended && lane_of_warp() == 0) core::replace_atomically(descends, 0, 1);
+    // A thread of a block looks and tells: all threads at one address took 20 microseconds.
+    const bool seen = threadIdx.x == 0 && first >= stride && core::load_atomically(descends) != 0;
+    if (__syncthreads_or(descended || seen ? 1 : 0) == 0) continue;
+    if (threadIdx.x == 0) core::store_atomically(descends, 1U);
+    return;
   }
 }
 
 template <class Key>
-bool ascend(const context& on, const Key* keys, std::uint64_t size) {
+bool ascend(const context& on, const core::strided<Key>& keys, std::uint64_t size) {
   constexpr std::uint64_t most_blocks = 1024;
   buffer<std::uint32_t> descends(on, 1);
   executor::clear(on, descends.data());
@@ -104,13 +130,6 @@ bool ascend(const context& on, const Key* keys, std::uint64_t size) {
   std::uint32_t found = 0;
   executor::copy_out(on, &found, descends.data(), sizeof found);
   return found == 0;
-}
-
-// Whether the codes of a column are its cells as they are, so that the sort can read them in place.
-bool is_sortable_in_place(const column& keys) {
-  const bool is_unsigned =
-      keys.format.type == key_type::uint32 || keys.format.type == key_type::uint64;
-  return is_unsigned && keys.validity == nullptr && keys.step() == keys.format.width;
 }
 
 // Which rows of a column have keys, and what their row ids are.
@@ -175,11 +194,7 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
   const row_id_facts& facts = present.facts;
   const std::uint64_t size = present.size;
 
-  // Read in place, the codes need no copy, but the sort needs scratch as large as its output. Where
-  // row ids are wide there are billions of rows, and memory is what is short.
-  const bool in_place =
-      sizeof(RowId) == 4 && !order.seed && is_sortable_in_place(keys) && facts.descents == 0;
-  double_buffer<Key> codes(on, in_place ? 0 : size);
+  double_buffer<Key> codes(on, size);
   double_buffer<RowId> rows(on, size);
   executor::for_each(on,
                      gather_entry<Key, RowId>{{cells_of(keys)},
@@ -191,27 +206,12 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
                      size);
   present.positions = {};
   if (size == 0) return {{}, {}, facts.max};
-  if constexpr (sizeof(RowId) == 4) {
-    if (in_place) {
-      buffer<Key> sorted(on, size);
-      const auto* const cells = static_cast<const Key*>(keys.data);
-      if (ascend(on, cells, size)) {
-        check(cudaMemcpyAsync(sorted.data(), cells, sorted.bytes(), cudaMemcpyDeviceToDevice,
-                              on.stream),
-              "cudaMemcpyAsync");
-        return {std::move(sorted), std::move(rows.current), facts.max};
-      }
-      sort_pairs(on, cells, sorted.data(), rows.current.data(), rows.other.data(), size,
-                 order.bits);
-      return {std::move(sorted), std::move(rows.other), facts.max};
-    }
-  }
   // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
   const bit_range bits = telling_bits(order, 8 * sizeof(Key), size);
   if (facts.descents != 0) {
     sort_pairs(on, rows, codes);
     sort_pairs(on, codes, rows, bits);
-  } else if (order.seed.has_value() || !ascend(on, codes.current.data(), size)) {
+  } else if (order.seed.has_value() || !ascend<Key>(on, {codes.current.data()}, size)) {
     sort_pairs(on, codes, rows, bits);
   }
   if constexpr (sizeof(Key) == 8) {
@@ -219,7 +219,7 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
       Key* const hashes = codes.current.data();
       executor::for_each(on, order_ties<RowId>{hashes, rows.current.data(), size, bits.first},
                          size);
-      if (!ascend(on, hashes, size)) sort_pairs(on, codes, rows, order.bits);
+      if (!ascend<Key>(on, {hashes}, size)) sort_pairs(on, codes, rows, order.bits);
     }
   }
   return {std::move(codes.current), std::move(rows.current), facts.max};
@@ -237,5 +237,29 @@ template sorted_column<std::uint64_t, std::uint32_t> sort_column(const context&,
 template sorted_column<std::uint64_t, std::uint64_t> sort_column(const context&, const column&,
                                                                  const std::optional<column>&,
                                                                  const entry_order&);
+
+sorted_rows<std::uint32_t, std::uint32_t> sort_rows(const context& on, const column& keys,
+                                                    const std::optional<column>& row_ids,
+                                                    std::uint64_t multiple) {
+  present_rows<std::uint32_t> present(on, keys, row_ids);
+  const std::uint64_t size = present.size;
+  const std::uint64_t padded = (size + multiple - 1) / multiple * multiple;
+  double_buffer<std::uint32_t> words(on, 2 * padded);
+  executor::for_each(
+      on,
+      gather_row{{cells_of(keys)}, present.positions.data(), present.ids, {words.current.data()}},
+      size);
+  present.positions = {};
+  if (size == 0) return {{}, 0, present.facts.max};
+  constexpr bit_range by_key{0, 32}, by_row{32, 64};
+  constexpr std::uint32_t step = 8;  // bytes of an entry
+  const auto count = static_cast<std::uint32_t>(size);
+  if (present.facts.descents != 0) sort_rows(on, words, count, by_row);
+  if (!ascend<std::uint32_t>(on, {words.current.data(), step}, size))
+    sort_rows(on, words, count, by_key);
+  words.other = {};
+  executor::for_each(on, pad_rows{size, {words.current.data()}}, padded - size);
+  return {std::move(words.current), size, present.facts.max};
+}
 
 }  // namespace raydex::cuda

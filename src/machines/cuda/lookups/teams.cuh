@@ -354,6 +354,30 @@ class line_team : public warp_team {
       ranks[m] = quantised::separators - ranks[m];
   }
 
+  // A part of a node a thread.
+  template <class Key, class Position>
+  __device__ static void rank_narrow(const core::narrow_node<Key>* nodes,
+                                     const Position (&node)[lanes], const Key (&wanted)[lanes],
+                                     unsigned (&ranks)[lanes]) {
+    using narrow = core::narrow_node<Key>;
+    static_assert(sizeof(narrow) == lanes * sizeof(uint4) && narrow::parts == lanes);
+    const uint4* first = fixed(reinterpret_cast<const uint4*>(nodes) + lane());
+    uint4 part[lanes];
+    RAYDEX_UNROLL
+    for (unsigned m = 0; m < lanes; ++m)
+      part[m] = __ldg(first + std::uint64_t{node[m]} * lanes);
+    std::uint32_t counts = 0;
+    RAYDEX_UNROLL
+    for (unsigned m = 0; m < lanes; ++m) {
+      Key scale;
+      std::memcpy(&scale, &part[m], sizeof scale);
+      std::uint32_t words[4];
+      std::memcpy(words, &part[m], sizeof words);
+      counts += narrow::below_in(lane(), words, from_lane(scale, 0, lanes), wanted[m]) << (8 * m);
+    }
+    unpack(add_up(counts), ranks);
+  }
+
   template <class Entries>
   __device__ void search_leaf(const Entries& entries,
                               const typename Entries::row_id_type (&leaves)[lanes],
