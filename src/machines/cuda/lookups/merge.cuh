@@ -96,24 +96,6 @@ __device__ void stage(const T* from, std::uint64_t first, unsigned count, std::u
     to[i] = from[first + i];
 }
 
-// Has the L2 read a line.
-__device__ inline void prefetch(const void* line) {
-#if defined(__CUDA_ARCH__)
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
-#else
-  static_cast<void>(line);
-#endif
-}
-
-// Has it read what `stage` will ask it for next. The array does not end before `first`.
-template <class T>
-__device__ void read_ahead(const T* from, std::uint64_t first, unsigned count, std::uint64_t size) {
-  constexpr unsigned line = 128 / sizeof(T);
-  const std::uint64_t end = size - first < count ? size : first + count;
-  for (std::uint64_t i = first / line * line + lane_of_warp() * line; i < end; i += warp * line)
-    prefetch(from + i);
-}
-
 // Makes what the warp staged visible to its lanes.
 __device__ inline void wait_for_staged() {
   __pipeline_commit();
@@ -159,11 +141,6 @@ class staged_entries<core::column_entries<Key, RowId>> {
     stage(entries.keys, first, count, size, keys_);
     stage(entries.row_ids, first, count, size, rows_);
   }
-  __device__ static void read_ahead_in(const core::column_entries<Key, RowId>& entries,
-                                       std::uint64_t first, unsigned count, std::uint64_t size) {
-    read_ahead(entries.keys, first, count, size);
-    read_ahead(entries.row_ids, first, count, size);
-  }
   __device__ Key key(unsigned i) const { return keys_[i]; }
   __device__ void set_key(unsigned i, Key key) { keys_[i] = key; }
   __device__ RowId row_id(unsigned i) const { return rows_[i]; }
@@ -184,10 +161,6 @@ class staged_entries<core::ranked_entries<Key, RowId>> {
                              unsigned count, std::uint64_t size) {
     stage(entries.keys, first, count, size, keys_);
   }
-  __device__ static void read_ahead_in(const core::ranked_entries<Key, RowId>& entries,
-                                       std::uint64_t first, unsigned count, std::uint64_t size) {
-    read_ahead(entries.keys, first, count, size);
-  }
   __device__ Key key(unsigned i) const { return keys_[i]; }
   __device__ void set_key(unsigned i, Key key) { keys_[i] = key; }
 
@@ -206,10 +179,6 @@ class staged_entries<core::row_entries<Key, RowId>> {
   __device__ void stage_from(const core::row_entries<Key, RowId>& entries, std::uint64_t first,
                              unsigned count, std::uint64_t size) {
     stage(entries.words, first * words, count * words, size * words, words_);
-  }
-  __device__ static void read_ahead_in(const core::row_entries<Key, RowId>& entries,
-                                       std::uint64_t first, unsigned count, std::uint64_t size) {
-    read_ahead(entries.words, first * words, count * words, size * words);
   }
   __device__ Key key(unsigned i) const { return get<Key>(i * words); }
   __device__ void set_key(unsigned i, Key key) {
@@ -334,8 +303,6 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
       const bool to_the_end = rest <= staging.entries;
       const unsigned count = to_the_end ? static_cast<unsigned>(rest) : staging.entries;
       staged.stage_from(entries, aligned, staging.entries, size);
-      if (!to_the_end)
-        staged.read_ahead_in(entries, aligned + staging.entries, staging.entries, size);
       wait_for_staged();
       // The largest key ends every walk.
       if (lane == 0) staged.set_key(count, static_cast<key>(-1));
