@@ -76,7 +76,7 @@ class misled_searches {
       return sums[level] * searches_a_misled_one <= searches_[level];
     };
     // Narrow nodes are for columns that gain more than a few second looks cost. Without them all
-    // levels are others, of which nothing is known yet.
+    // levels are others, and nothing is known of them yet.
     if (narrow_ != 0 && !spreads(0, 16)) return {false, core::pivot_levels::most};
     rounding right{narrow_ != 0, 0};
     while (narrow_ + right.quantised < sums.size() && spreads(narrow_ + right.quantised, 128))
@@ -110,7 +110,7 @@ class misled_searches {
 };
 
 // Makes the tree above `size` ascending entries, one at least. Automatic nodes wait for the stream.
-// The lowest level is narrow if it outgrows the cache, of which larger leaves leave less.
+// The lowest level is narrow if it outgrows the cache; larger leaves leave less of it.
 template <class Executor, class Entries>
 auto grow_line_tree(const context& on, const Entries& all, std::uint64_t size, tree_nodes nodes) {
   using key = typename Entries::key_type;
