@@ -5,7 +5,7 @@
 #include <vector>
 
 int main() {
-  // Memory and a stream on the GPU; on the CPU, where there is no GPU.
+  // Memory and a stream on the GPU; on the CPU if there is no GPU.
   const raydex::session session;
   const auto prices = session.upload(std::vector<std::int32_t>{50, 20, 40, 20, 30});
   const auto index = raydex::build("auto", session.where(), session, raydex::column(prices));
