@@ -17,6 +17,7 @@ namespace raydex::core {
 /// Bytes of a leaf, as far as a search reads it.
 template <class Entries>
 inline constexpr std::size_t leaf_bytes = line_entries * sizeof(typename Entries::key_type);
+/// Of one with the row ids among its keys.
 template <class Key, class RowId>
 inline constexpr std::size_t leaf_bytes<row_entries<Key, RowId>> =
     line_entries * 4 * row_entries<Key, RowId>::words_per_entry;

@@ -346,16 +346,16 @@ template <class Key>
 struct alignas(64) narrow_node {
   /// Parts of a node.
   static constexpr unsigned parts = 4;
-  /// Separators of the first part, behind the base, and of each other part, its start among them.
-  static constexpr unsigned in_first = 14 - sizeof(Key), in_others = 15;
+  static constexpr unsigned in_first = 14 - sizeof(Key);  ///< separators of the first part
+  static constexpr unsigned in_others = 15;  ///< those of each other part, its start among them
   /// Separators in a node; it has a child more.
   static constexpr unsigned separators = in_first + (parts - 1) * in_others;
   /// Children of a node.
   static constexpr unsigned fan_out = separators + 1;
   /// Bits of a shift: in the base, and below a start.
   static constexpr unsigned shift_bits = sizeof(Key) == 4 ? 5 : 6;
-  /// Bits of a start and of another separator.
-  static constexpr unsigned start_bits = 16 - shift_bits, separator_bits = 8;
+  static constexpr unsigned start_bits = 16 - shift_bits;  ///< bits of a start
+  static constexpr unsigned separator_bits = 8;            ///< bits of any other separator
   /// Words in which the base lies; the first part's start follows.
   static constexpr unsigned base_words = sizeof(Key) / 4;
 
