@@ -41,7 +41,7 @@ def least_that_works(program):
 
 def test_tune_goes_on_without_what_has_no_room(program, least):
     env = {**os.environ, "RAYDEX_CACHE_DIR": str(program.folder / "cache")}
-    for more in range(1, 24):
+    for more in range(1, 64):
         done = program.run(
             "tune", "--quick", "--backend", "cpu", env=env,
             **limit(resource.RLIMIT_AS, least + more * MEBIBYTE),
