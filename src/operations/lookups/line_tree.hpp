@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "raydex/core/lookups/tree_build.hpp"
@@ -109,43 +108,47 @@ class misled_searches {
   std::vector<std::uint64_t> searches_;
 };
 
+// Writes a tree whose levels that round are planned: their nodes, the pivots above them, the root.
+template <class Executor, class Entries>
+void place_line_tree(const context& on, const Entries& all, std::uint64_t size,
+                     std::uint64_t most_roots, line_tree<typename Entries::key_type>& to) {
+  using root = core::root_node<typename Entries::key_type>;
+  to.narrow_nodes = {on, to.lowest.nodes()};
+  const core::place_narrow_nodes<Entries> narrow{to.lowest, all, size, to.narrow_nodes.data()};
+  Executor::for_each(on, narrow, narrow.items());
+  to.nodes = {on, to.rounded.nodes()};
+  const core::place_nodes<Entries> quantised{to.rounded, all, size, to.nodes.data()};
+  Executor::for_each(on, quantised, quantised.items());
+
+  to.exact = {size, to.rounded.entries_per_root(), to.fan_out, most_roots};
+  to.pivots = {on, to.exact.size()};
+  Executor::for_each(on, core::place_pivots<Entries>{to.exact, all, size, to.pivots.data()},
+                     to.exact.size());
+
+  to.root_pivots = static_cast<std::uint32_t>(to.exact.roots() - 1);
+  to.root = {on, root::bytes(to.root_pivots)};
+  if (to.root_pivots == 0) return;
+  Executor::for_each(on, typename root::template fill_scale<Entries>{all, size, to.root.data()}, 1);
+  const typename root::template fill<Entries> fill{all, size, to.exact.entries_per_root(),
+                                                   to.root_pivots, to.root.data()};
+  fill_root<Executor>(on, fill);
+}
+
 // Makes the tree above `size` ascending entries, one at least. Automatic nodes wait for the stream.
 // The lowest level is narrow if it outgrows the cache; larger leaves leave less of it.
 template <class Executor, class Entries>
 auto grow_line_tree(const context& on, const Entries& all, std::uint64_t size, tree_nodes nodes) {
   using key = typename Entries::key_type;
   using tree = line_tree<key>;
-  using root = core::root_node<key>;
   const std::uint64_t most_roots =
-      1 + std::min<std::uint64_t>(root::most_pivots, Executor::fast_memory() * 2 / 3 / sizeof(key));
-  const auto grow = [&](const rounding& by, const auto& look) {
+      1 + std::min<std::uint64_t>(core::root_node<key>::most_pivots,
+                                  Executor::fast_memory() * 2 / 3 / sizeof(key));
+  const auto planned = [&](const rounding& by) {
     tree made;
     made.lowest = {size, core::line_entries, tree::narrow::fan_out, most_roots,
                    by.narrow ? 1U : 0U};
     made.rounded = {size, made.lowest.entries_per_root(), tree::quantised::fan_out, most_roots,
                     by.quantised};
-    look(made);
-    made.narrow_nodes = {on, made.lowest.nodes()};
-    const core::place_narrow_nodes<Entries> narrow{made.lowest, all, size,
-                                                   made.narrow_nodes.data()};
-    Executor::for_each(on, narrow, narrow.items());
-    made.nodes = {on, made.rounded.nodes()};
-    const core::place_nodes<Entries> place{made.rounded, all, size, made.nodes.data()};
-    Executor::for_each(on, place, place.items());
-
-    made.exact = {size, made.rounded.entries_per_root(), tree::fan_out, most_roots};
-    made.pivots = {on, made.exact.size()};
-    Executor::for_each(on, core::place_pivots<Entries>{made.exact, all, size, made.pivots.data()},
-                       made.exact.size());
-
-    made.root_pivots = static_cast<std::uint32_t>(made.exact.roots() - 1);
-    made.root = {on, root::bytes(made.root_pivots)};
-    if (made.root_pivots == 0) return made;
-    Executor::for_each(on, typename root::template fill_scale<Entries>{all, size, made.root.data()},
-                       1);
-    const typename root::template fill<Entries> fill{all, size, made.exact.entries_per_root(),
-                                                     made.root_pivots, made.root.data()};
-    fill_root<Executor>(on, fill);
     return made;
   };
 
@@ -153,19 +156,20 @@ auto grow_line_tree(const context& on, const Entries& all, std::uint64_t size, t
   const std::uint64_t lowest =
       size / (core::line_entries * tree::quantised::fan_out) * sizeof(typename tree::quantised);
   const bool outgrows = lowest > Executor::node_cache() / core::leaf_bytes<Entries> * 64;
-  rounding by{nodes == tree_nodes::narrow || (nodes == tree_nodes::automatic && outgrows),
-              nodes == tree_nodes::exact ? 0 : core::pivot_levels::most};
-  if (nodes != tree_nodes::automatic) return grow(by, [](const tree& /*made*/) {});
+  tree made = planned({nodes == tree_nodes::narrow || (nodes == tree_nodes::automatic && outgrows),
+                       nodes == tree_nodes::exact ? 0 : core::pivot_levels::most});
+  if (nodes != tree_nodes::automatic) {
+    place_line_tree<Executor>(on, all, size, most_roots, made);
+    return made;
+  }
   // The tree is made as if all levels were right, and made again if some are not: so the host waits
   // but once for nearly all columns.
   for (;;) {
-    std::optional<misled_searches<Executor, Entries>> misled;
-    tree made = grow(by, [&](const tree& planned) {
-      misled.emplace(on, all, size, planned.lowest, planned.rounded);
-    });
-    const rounding right = misled->right_ones(on);
+    const misled_searches<Executor, Entries> misled(on, all, size, made.lowest, made.rounded);
+    place_line_tree<Executor>(on, all, size, most_roots, made);
+    const rounding right = misled.right_ones(on);
     if (right == rounding{made.lowest.count() != 0, made.rounded.count()}) return made;
-    by = right;
+    made = planned(right);
   }
 }
 
