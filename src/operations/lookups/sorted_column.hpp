@@ -104,8 +104,8 @@ RAYDEX_INTERNAL sorted_column<Key, RowId> sort_column(const context& on, const c
                                                       const entry_order& order);
 }
 
-// The same side by side, up to a multiple of `multiple` entries: faster below 2^23 rows than a sort
-// of columns and a pass to bring them together, and as fast above.
+// The same side by side, up to a multiple of `multiple` entries: faster than a sort of columns in
+// as much memory and a pass to bring them together.
 namespace cuda {
 RAYDEX_INTERNAL sorted_rows<std::uint32_t, std::uint32_t> sort_rows(
     const context& on, const column& keys, const std::optional<column>& row_ids,
