@@ -152,7 +152,7 @@ struct composite_cells {
       RAYDEX_UNROLL
       for (std::size_t j = 0; j < N; ++j)
         valid[j] = part.fixed.valid(keys[j]);
-      std::uint64_t codes[N];
+      std::uint64_t codes[N] = {};
       if (!part.is_strings) part.codes(keys, valid, codes);
       RAYDEX_UNROLL
       for (std::size_t j = 0; j < N; ++j) {
