@@ -2,7 +2,7 @@
 // raydex_ascending_points: how long `first` of ascending points takes by how many there are, as the
 // library answers them, merged with the entries or not, and searched for: where validity bits are
 // given, nothing is merged. Prints CSV; the exit status is 1 where a batch takes more than 5 %
-// longer than a larger one. What `most_entries_per_probe` of src/machines/cuda/lookups/merge.cuh is
+// longer than a larger one. What `ascending_searches` of src/machines/cuda/lookups/merge.cuh is
 // set by.
 #include <fmt/format.h>
 
@@ -15,6 +15,7 @@
 #include <exception>
 #include <execution>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -32,6 +33,17 @@ struct settings {
   std::vector<int> key_bits = {32, 64};
   std::vector<std::string> structures = {"pivot_tree", "sorted_array", "btree", "eytzinger"};
 };
+
+// Builds what is written as `pivot_tree`, or `pivot_tree:layout=keys`.
+std::unique_ptr<index> built(const session& on, const std::string& text, const column& keys) {
+  const std::size_t name = text.find(':');
+  option_map options;
+  if (name != std::string::npos) {
+    const std::size_t equals = text.find('=', name);
+    options[text.substr(name + 1, equals - name - 1)] = text.substr(equals + 1);
+  }
+  return build(text.substr(0, name), on.where(), on, keys, std::nullopt, options);
+}
 
 // Random keys; each slice of the type's values is drawn from and sorted by itself, on all cores.
 template <class Key>
@@ -82,7 +94,7 @@ bool run(const session& on, const settings& s) {
   sizes.push_back(s.most_probes);
   std::vector<std::unique_ptr<index>> indexes;
   for (const std::string& structure : s.structures)
-    indexes.push_back(build(structure, on.where(), on, column(keys)));
+    indexes.push_back(built(on, structure, column(keys)));
   std::vector<std::vector<double>> all(indexes.size());  // by structure and batch
   for (const std::uint32_t size : sizes) {
     const auto points_there = on.upload(ascending<Key>(size, 2));
@@ -125,7 +137,9 @@ int main(int argc, char** argv) try {
   app.add_option("--key-bits", s.key_bits, "32, 64")
       ->delimiter(',')
       ->check(CLI::IsMember({32, 64}));
-  app.add_option("--structures", s.structures, "what answers")->delimiter(',');
+  app.add_option("--structures", s.structures,
+                 "what answers, with an option each: pivot_tree:layout=keys")
+      ->delimiter(',');
   CLI11_PARSE(app, argc, argv);
   const session on(backend::cuda);
   fmt::print("structure,key_bits,keys,probes,keys_a_probe,ms,searched_ms\n");

@@ -14,20 +14,23 @@ namespace raydex {
 /// How keys and row ids lie in memory.
 enum class layout : std::uint8_t {
   column,  ///< an array of keys and an array of row ids (structure of arrays)
-  row      ///< one array of (key, row id) entries, packed (array of structures)
+  row,     ///< one array of (key, row id) entries, packed (array of structures)
+  keys     ///< an array of keys alone: they come in order, so that a row id is a rank
 };
 
-/// Where the entries of a structure are: two arrays, or one of entries in `keys`.
+/// Where the entries of a structure are: two arrays, or one of entries or of keys in `keys`.
 struct entry_storage {
   const void* keys = nullptr;       ///< keys, or packed entries
   const void* row_ids = nullptr;    ///< row ids, or null
-  layout entries = layout::column;  ///< which of the two
+  layout entries = layout::column;  ///< which of these
 };
 
 /// @cond
 template <class Key, class RowId, layout Layout>
-using entries_of = std::conditional_t<Layout == layout::column, core::column_entries<Key, RowId>,
-                                      core::row_entries<Key, RowId>>;
+using entries_of =
+    std::conditional_t<Layout == layout::column, core::column_entries<Key, RowId>,
+                       std::conditional_t<Layout == layout::row, core::row_entries<Key, RowId>,
+                                          core::ranked_entries<Key, RowId>>>;
 /// @endcond
 
 /// Whether keys may repeat.

@@ -31,7 +31,8 @@ enum class tree_nodes : std::uint8_t {
 
 /// Options of `pivot_tree`; by name as `options_of` and `raydex structures pivot_tree` list them.
 struct pivot_tree_options {
-  /// A leaf's keys and row ids lie together; `column` goes with groups.
+  /// A leaf's keys and row ids lie together; `column` goes with groups. `keys` goes with lines and
+  /// stores no row ids: it takes columns in ascending order, whose row ids are ranks.
   raydex::layout layout = raydex::layout::row;
   tree_search search = tree_search::lines;   ///< which of the two trees
   tree_nodes nodes = tree_nodes::automatic;  ///< the nodes below the root, for lines
@@ -51,6 +52,12 @@ struct pivot_tree_options {
 /// *Memory*: resident: key bytes + row-id bytes per entry, and a tree of 2 to 10 % of that for
 /// lines, beside 16 KiB, or for K = 9; up to 100 % for K = 2 with all levels. Peak of the build:
 /// that of `sorted_array`; of groups 3 times what is resident. *Stream*: the build synchronises.
+///
+/// With `layout=keys`: the build copies the column and makes the tree. Resident, and at its peak,
+/// key bytes per entry and the tree: 4.3 bytes per row for 32-bit keys, 8.3 for 64-bit ones. Ranks
+/// are row ids, so it takes no row ids and no missing keys, and only edits after which row ids are
+/// ranks: insertions behind the last row, erasures at the end. The build, and the edit, throw
+/// `unsupported` for others.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
 /// them, one before that if it erases any, and the tree, made anew. Memory beside the index: twice

@@ -143,7 +143,7 @@ class _Options(TypedDict, total=False):
     hits: Literal["closest", "any"]
     inverse: bool | Literal["off", "on", "auto"]
     k: int
-    layout: Literal["column", "row", "aligned", "packed"]
+    layout: Literal["column", "row", "keys", "aligned", "packed"]
     levels: int | Literal["all"]
     limit: int
     load: int

@@ -178,7 +178,10 @@ void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids, 
   if (key_bits != own_bits || row_ids != own.info().row_ids || entries != own_entries) {
     throw invalid_argument(
         fmt::format("view: this index has {}-bit codes, {} row ids and layout={}", own_bits,
-                    name(own.info().row_ids), own_entries == layout::row ? "row" : "column"));
+                    name(own.info().row_ids),
+                    own_entries == layout::row      ? "row"
+                    : own_entries == layout::column ? "column"
+                                                    : "keys"));
   }
 }
 

@@ -35,6 +35,7 @@ inline const std::map<std::string, std::vector<option_map>>& tested_options() {
         {{"nodes", "narrow"}},
         {{"nodes", "quantised"}, {"pin", "none"}, {"schedule", "dynamic"}},
         {{"nodes", "exact"}, {"threads", "256"}, {"lookups", "2"}},
+        {{"layout", "keys"}},
         {{"search", "groups"}},
         {{"search", "groups"}, {"k", "2"}, {"layout", "column"}, {"pin", "steps"}},
         {{"search", "groups"}, {"k", "2"}, {"levels", "3"}, {"pin", "full"}},

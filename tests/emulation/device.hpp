@@ -44,6 +44,8 @@ inline constexpr int multiprocessor_threads = 2048;
 inline constexpr int multiprocessor_blocks = 32;
 inline constexpr int multiprocessors = 2;
 inline constexpr int l2_bytes = 4 << 20;
+inline constexpr int memory_kilohertz = 2'619'000;  // an H100's
+inline constexpr int memory_bits = 5120;
 inline constexpr int compute_major = 9;
 inline constexpr int compute_minor = 0;
 enum class memory_place { device, host };

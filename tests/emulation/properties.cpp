@@ -34,6 +34,10 @@ std::optional<int> attribute_value(const device_state& owner, cudaDeviceAttr att
       return multiprocessors;
     case cudaDevAttrL2CacheSize:
       return l2_bytes;
+    case cudaDevAttrMemoryClockRate:
+      return memory_kilohertz;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return memory_bits;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
       return multiprocessor_threads;
     case cudaDevAttrComputeCapabilityMajor:

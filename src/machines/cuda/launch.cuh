@@ -44,6 +44,14 @@ inline int device_number(cudaDeviceAttr attribute) {
   return value;
 }
 
+// Bytes that the memory of the current device can give a second, which no program reaches. Where a
+// driver does not know, a terabyte.
+inline double memory_bandwidth() {
+  const double clock = 1e3 * device_number(cudaDevAttrMemoryClockRate);  // it gives twice a cycle
+  const double all = clock * 2 * device_number(cudaDevAttrGlobalMemoryBusWidth) / 8;
+  return all != 0 ? all : 1e12;
+}
+
 // Lets the blocks of a kernel have so many bytes of dynamic shared memory, or more: the limit is
 // one for all threads of the host, so that it must not shrink before another one's launch.
 inline void allow_shared_memory(const void* kernel, std::size_t bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of the ordered structures in memory, in either layout.
+// The entries of the ordered structures in memory, in any layout.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include "raydex/memory.hpp"
 #include "raydex/options.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
+#include "src/operations/lookups/spread_counts.hpp"
 
 namespace raydex {
 
@@ -21,6 +22,13 @@ struct put_columns {
     keys[i] = key;
     row_ids[i] = row;
   }
+};
+
+// Writes their keys alone.
+template <class Key, class RowId>
+struct put_keys {
+  Key* keys;
+  RAYDEX_HD void operator()(std::uint64_t i, Key key, RowId /*row*/) const { keys[i] = key; }
 };
 
 // Writes packed entries.
@@ -49,6 +57,48 @@ struct copy_entries {
       put(i, static_cast<key>(-1), static_cast<row_id>(-1));
     }
   }
+};
+
+// Writes the codes of a sorted column, and behind them the largest one up to the end of a leaf.
+template <class Key>
+struct put_leaves {
+  core::encoded_column<Key> from;
+  std::uint64_t size;
+  Key* out;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    out[i] = i < size ? from[i] : static_cast<Key>(-1);
+  }
+};
+
+// The same of a column that may not be sorted: counts the keys below the one before them.
+template <class Key>
+struct put_ascending {
+  put_leaves<Key> leaves;
+  core::spread_count descents;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    leaves(i);
+    if (i == 0 || i >= leaves.size) return;
+    descents.add(i, leaves.from[i] < leaves.from[i - 1] ? 1 : 0);
+  }
+};
+
+// Counts row ids that are not the ranks of their entries.
+template <class RowId>
+struct count_other_rows {
+  const RowId* row_ids;
+  core::spread_count others;
+
+  RAYDEX_HD void operator()(std::uint64_t rank) const {
+    others.add(rank, row_ids[rank] == rank ? 0 : 1);
+  }
+};
+
+// Writes ranks as row ids.
+template <class RowId>
+struct put_ranks {
+  RowId* row_ids;
+  RAYDEX_HD void operator()(std::uint64_t rank) const { row_ids[rank] = static_cast<RowId>(rank); }
 };
 
 // Owns entries in a layout.
@@ -86,7 +136,20 @@ class entry_buffer<Key, RowId, layout::row> {
   buffer<std::uint32_t> words_;
 };
 
-// Entries of a layout as they lie there.
+template <class Key, class RowId>
+class entry_buffer<Key, RowId, layout::keys> {
+ public:
+  entry_buffer() = default;
+  entry_buffer(const context& on, std::uint64_t size) : keys_(on, size) {}
+
+  put_keys<Key, RowId> put() { return {keys_.data()}; }
+  entry_storage storage() const { return {keys_.data(), nullptr, layout::keys}; }
+
+ private:
+  buffer<Key> keys_;
+};
+
+// Entries of a layout as they lie there; of layout::keys there are no row ids.
 template <class Key, class RowId>
 core::strided_list<Key, RowId> list_of(const entry_storage& storage, std::uint64_t size) {
   if (storage.entries == layout::column) return {{storage.keys}, {storage.row_ids}, size};

@@ -15,6 +15,7 @@
 #include "src/interface/searchable.hpp"
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/line_tree.hpp"
+#include "src/operations/lookups/ordered_entries.hpp"
 
 namespace raydex {
 
@@ -91,17 +92,6 @@ void search_sorted(const context& on, const column& sorted, const column& wanted
     }
   });
 }
-
-// Writes the codes of a sorted column, and behind them the largest one up to the end of a leaf.
-template <class Key>
-struct put_leaves {
-  core::encoded_column<Key> from;
-  std::uint64_t size;
-  Key* out;
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    out[i] = i < size ? from[i] : static_cast<Key>(-1);
-  }
-};
 
 // From so many cells on, nodes are quantised where the keys allow it, which takes a wait for the
 // stream.

@@ -15,18 +15,21 @@ namespace raydex {
 constexpr auto pivot_tree_table = table_of<pivot_tree_options>(
     {"pivot_tree", searching_backends, true},
     std::array{
-        of_a_paper(layout_option<pivot_tree_options>),
+        choice<&pivot_tree_options::layout>(
+            "layout", {{"column", layout::column}, {"row", layout::row}, {"keys", layout::keys}},
+            "keys and row ids as entries, or keys alone if they ascend"),
         of_a_paper(choice<&pivot_tree_options::search>(
             "search", {{"lines", tree_search::lines}, {"groups", tree_search::groups}},
             "nodes of a cache line, or of K - 1 pivots")),
-        only_with("search=lines", choice<&pivot_tree_options::nodes>(
-                                      "nodes",
-                                      {{"auto", tree_nodes::automatic},
-                                       {"exact", tree_nodes::exact},
-                                       {"quantised", tree_nodes::quantised},
-                                       {"narrow", tree_nodes::narrow}},
-                                      "pivots as they are, or as separators of 15 bits, or of "
-                                      "8 in the lowest level")),
+        only_with("search=lines",
+                  choice<&pivot_tree_options::nodes>(
+                      "nodes",
+                      {{"auto", tree_nodes::automatic},
+                       {"exact", tree_nodes::exact},
+                       {"quantised", tree_nodes::quantised},
+                       {"narrow", tree_nodes::narrow}},
+                      "pivots as they are, or as separators of 15 bits, or of "
+                      "8 in the lowest level")),
         of_a_paper(only_with("search=groups", k_option<pivot_tree_options>)),
         of_a_paper(only_with("search=groups", option<&pivot_tree_options::levels>(
                                                   "levels", {{"all", not_given}},
@@ -58,6 +61,8 @@ std::unique_ptr<pivot_tree> build_pivot_tree(backend where, const context& on, c
       throw unsupported(
           "option layout: leaves of search=lines are entries; column goes with search=groups");
     }
+  } else if (options.layout == layout::keys) {
+    throw unsupported("option layout: keys goes with search=lines");
   }
   keys_builder<pivot_tree, pivot_tree_options>& builder =
       options.search == tree_search::lines

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "raydex/error.hpp"
 #include "raydex/pivot_tree.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/built_ordered_index.hpp"
@@ -15,11 +16,12 @@
 
 namespace raydex {
 
-template <class Key, class RowId, class Executor>
+template <class Key, class RowId, layout Layout, class Executor>
 class built_line_tree final
-    : public built_ordered_index<pivot_tree, core::line_tree_view<core::row_entries<Key, RowId>>,
+    : public built_ordered_index<pivot_tree, core::line_tree_view<entries_of<Key, RowId, Layout>>,
                                  Executor> {
-  using tree_view = core::line_tree_view<core::row_entries<Key, RowId>>;
+  using leaf_entries = entries_of<Key, RowId, Layout>;
+  using leaf_buffer = entry_buffer<Key, RowId, Layout>;
 
  public:
   built_line_tree(const index_info& info, const context& on, const column& keys,
@@ -30,8 +32,12 @@ class built_line_tree final
                                                                      .lookups = 4,
                                                                      .pin = pinning::full})),
         nodes_option_(options.nodes) {
-    if constexpr (Executor::template sorts_rows<Key, RowId>) {
-      const context own{this->memory(), on.stream};
+    const context own{this->memory(), on.stream};
+    if constexpr (Layout == layout::keys) {
+      const std::uint64_t size = keys.size;
+      hold(own, ascending_leaves(own, keys, row_ids), size);
+      this->filled(size, size == 0 ? 0 : size - 1);
+    } else if constexpr (Executor::template sorts_rows<Key, RowId>) {
       auto leaves = Executor::sort_rows(own, keys, row_ids, core::line_entries);
       const std::uint64_t size = leaves.size;
       const std::uint64_t max_row_id = leaves.max_row_id;
@@ -43,16 +49,40 @@ class built_line_tree final
   }
 
  private:
-  using leaf_buffer = entry_buffer<Key, RowId, layout::row>;
+  // The leaves of a column whose row ids are ranks.
+  leaf_buffer ascending_leaves(const context& on, const column& keys,
+                               const std::optional<column>& row_ids) const {
+    if (row_ids || keys.validity != nullptr) {
+      throw unsupported(
+          "option layout: keys is for columns without missing keys or row ids of their own");
+    }
+    const std::uint64_t padded =
+        (keys.size + core::line_entries - 1) / core::line_entries * core::line_entries;
+    leaf_buffer leaves(on, padded);
+    spread_counts<1, Executor> descents(on);
+    const put_leaves<Key> put{{cells_of(keys)}, keys.size, leaves.put().keys};
+    Executor::for_each(on, put_ascending<Key>{put, descents[0]}, padded);
+    if (descents.sums(on)[0] != 0)
+      throw unsupported("option layout: keys is for ascending columns; this one is not");
+    return leaves;
+  }
 
   void hold(const context& on, sorted_column<Key, RowId> ordered) override {
     const std::uint64_t size = ordered.keys.size();
-    hold(on, lay_out<layout::row, Executor>(on, std::move(ordered), core::line_entries), size);
+    if constexpr (Layout == layout::keys) {
+      spread_counts<1, Executor> others(on);
+      Executor::for_each(on, count_other_rows<RowId>{ordered.row_ids.data(), others[0]}, size);
+      if (others.sums(on)[0] != 0) {
+        throw unsupported(
+            "edit: with layout=keys, row ids are ranks; after this edit they would not be");
+      }
+    }
+    hold(on, lay_out<Layout, Executor>(on, std::move(ordered), core::line_entries), size);
   }
   void hold(const context& on, leaf_buffer leaves, std::uint64_t size) {
     line_tree<Key> tree;
     if (size != 0) {
-      const auto all = core::row_entries<Key, RowId>::at(leaves.storage().keys, nullptr);
+      const auto all = leaf_entries::at(leaves.storage().keys, nullptr);
       tree = grow_line_tree<Executor>(on, all, size, nodes_option_);
     }
     this->wait_before_replacing(on);
@@ -69,13 +99,20 @@ class built_line_tree final
                    .lowest = tree_of_leaves_.narrow_nodes.data()};
   }
 
-  core::strided_list<Key, RowId> list(const context& /*on*/,
-                                      sorted_column<Key, RowId>& /*copy*/) const override {
-    return list_of<Key, RowId>(this->storage_, this->info_.entries);
+  core::strided_list<Key, RowId> list(const context& on,
+                                      sorted_column<Key, RowId>& copy) const override {
+    if constexpr (Layout == layout::keys) {
+      const std::uint64_t size = this->info_.entries;
+      copy.row_ids = {on, size};
+      Executor::for_each(on, put_ranks<RowId>{copy.row_ids.data()}, size);
+      return {{this->storage_.keys}, {copy.row_ids.data()}, size};
+    } else {
+      return list_of<Key, RowId>(this->storage_, this->info_.entries);
+    }
   }
 
-  auto queried() const -> tree_view override {
-    return this->template view<Key, RowId, layout::row, tree_search::lines>();
+  auto queried() const -> core::line_tree_view<leaf_entries> override {
+    return this->template view<Key, RowId, Layout, tree_search::lines>();
   }
 
   tree_nodes nodes_option_;
@@ -89,8 +126,12 @@ std::unique_ptr<pivot_tree> make_pivot_tree(const index_info& info, const contex
                                             const std::optional<column>& row_ids,
                                             const pivot_tree_options& options) {
   return dispatch(info.key, [&]<class Key, class RowId>() -> std::unique_ptr<pivot_tree> {
-    return std::make_unique<built_line_tree<Key, RowId, Executor>>(info, on, keys, row_ids,
-                                                                   options);
+    if (options.layout == layout::keys) {
+      return std::make_unique<built_line_tree<Key, RowId, layout::keys, Executor>>(
+          info, on, keys, row_ids, options);
+    }
+    return std::make_unique<built_line_tree<Key, RowId, layout::row, Executor>>(info, on, keys,
+                                                                                row_ids, options);
   });
 }
 

@@ -44,7 +44,7 @@ TEST_F(pivot_tree_arguments, levels_are_all_or_from_1_to_40) {
 }
 
 TEST_F(pivot_tree_arguments, words_are_listed) {
-  refused({{"layout", "tree"}}, {"option layout", "'tree'", "column", "row"});
+  refused({{"layout", "tree"}}, {"option layout", "'tree'", "column", "row", "keys"});
   refused({{"search", "warps"}}, {"option search", "'warps'", "lines", "groups"});
   refused({{"nodes", "rounded"}}, {"option nodes", "'rounded'", "auto", "exact", "quantised"});
 }
@@ -67,7 +67,7 @@ TEST_F(pivot_tree_arguments, options_of_the_other_search_are_refused) {
 
 TEST_F(pivot_tree_arguments, unknown_options_are_answered_with_the_known_ones) {
   refused({{"leaf", "9"}},
-          {"'leaf'", "pivot_tree", "layout=column|row", "search=lines|groups",
+          {"'leaf'", "pivot_tree", "layout=column|row|keys", "search=lines|groups",
            "nodes=auto|exact|quantised", "k=2..33", "levels=all|1..40", "pin=none|steps|full"});
 }
 

@@ -97,6 +97,7 @@ struct column_entries {
 
   /// Words that are read for a row id.
   static constexpr std::size_t words_of_row = sizeof(RowId) / 4;
+  static constexpr bool are_ranked = false;  ///< whether row ids are ranks
 
   const Key* keys = nullptr;       ///< keys
   const RowId* row_ids = nullptr;  ///< their rows
@@ -126,11 +127,27 @@ struct column_entries {
 /// Keys in an array, whose row ids are their ranks.
 template <class Key, class RowId>
 struct ranked_entries : column_entries<Key, RowId> {
+  static constexpr bool are_ranked = true;  ///< whether row ids are ranks
+
   /// The keys at an address.
   RAYDEX_HD explicit ranked_entries(const Key* first)
       : column_entries<Key, RowId>{first, nullptr} {}
+  /// The keys at an address; there is no other.
+  RAYDEX_HD static ranked_entries at(const void* keys, const void* /*none*/) {
+    return ranked_entries(static_cast<const Key*>(keys));
+  }
   /// The rank of entry `i`.
   RAYDEX_HD RowId row_id(RowId i) const { return i; }
+  /// The ranks of four entries from `first` on.
+  RAYDEX_HD void four_row_ids(std::uint64_t first, RowId (&rows)[4]) const {
+    RAYDEX_UNROLL
+    for (std::size_t i = 0; i < 4; ++i)
+      rows[i] = static_cast<RowId>(first + i);
+  }
+  /// The same for who reads no keys.
+  ranked_entries<std::uint32_t, RowId> without_keys() const {
+    return ranked_entries<std::uint32_t, RowId>(nullptr);
+  }
 };
 
 /// Entries of a key followed by its row id, packed: 8, 12 or 16 bytes each.
@@ -143,6 +160,7 @@ struct row_entries {
   static constexpr int words_per_entry = (sizeof(Key) + sizeof(RowId)) / 4;
   /// Words that are read for a row id, as keys lie between them.
   static constexpr std::size_t words_of_row = (sizeof(Key) + sizeof(RowId)) / 4;
+  static constexpr bool are_ranked = false;  ///< whether row ids are ranks
 
   const std::uint32_t* words = nullptr;  ///< the entries
 

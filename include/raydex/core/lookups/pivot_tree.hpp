@@ -195,8 +195,11 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
     team.keep(nodes, own_leaf);
     team.keep(ranks, own_rank);
     RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j)
+    for (std::size_t j = 0; j < N; ++j) {
       at[j].rank = in_column(own_leaf[j] * line_entries + own_rank[j]);
+      // What pads the last leaf has ranks, too.
+      if constexpr (Entries::are_ranked) at[j].hit = at[j].hit && at[j].rank < this->size_;
+    }
   }
 
   /// The ranks of the matches of N ranges a lane. Most short ranges end in the leaf where they
@@ -233,6 +236,11 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
     to_leaves(team, wanted, nodes);
     bool beyond = false;
     team.match_in_leaf(this->entries_, nodes, wanted, rows, beyond);
+    if constexpr (Entries::are_ranked) {
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        rows[j] = rows[j] < this->size_ ? rows[j] : static_cast<row_id_type>(-1);
+    }
     if (!may_mislead() || !team.any(beyond)) return;
     row_id_type leaf[N];
     key_type own[N];
@@ -247,6 +255,9 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
     }
   }
   /// @}
+
+  /// Whether nodes of 8 bits lie above the leaves.
+  RAYDEX_HD bool has_narrow_nodes() const { return tree_.lowest != nullptr; }
 
   /// @name Pinning the root
   /// @{
@@ -278,16 +289,14 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
       for (std::size_t m = 0; m < M; ++m)
         nodes[m] = nodes[m] * quantised::fan_out + ranks[m];
     }
-    if (tree_.lowest == nullptr) return;
+    if (!has_narrow_nodes()) return;
     team.rank_narrow(tree_.lowest, nodes, wanted, ranks);
     RAYDEX_UNROLL
     for (std::size_t m = 0; m < M; ++m)
       nodes[m] = nodes[m] * narrow::fan_out + ranks[m];
   }
   // Whether a search may come to a leaf before its own.
-  RAYDEX_HD bool may_mislead() const {
-    return tree_.rounded.count() != 0 || tree_.lowest != nullptr;
-  }
+  RAYDEX_HD bool may_mislead() const { return tree_.rounded.count() != 0 || has_narrow_nodes(); }
 
   // The ranks of the matches of ranges in the leaf where they begin, and whether they end there:
   // the others may go on in the next one.
@@ -379,7 +388,7 @@ class line_tree_view : public view_of_entries<line_tree_view<Entries>, Entries> 
   RAYDEX_HD row_id_type row_in(row_id_type leaf, key_type wanted) const {
     for (unsigned i = 0; i < line_entries; ++i) {
       const row_id_type at = leaf * line_entries + i;
-      if (this->entries_.key(at) == wanted) return this->entries_.row_id(at);
+      if (at < this->size_ && this->entries_.key(at) == wanted) return this->entries_.row_id(at);
     }
     return static_cast<row_id_type>(-1);
   }

@@ -35,6 +35,7 @@ template struct listed_entries<core::column_entries<std::uint32_t, std::uint32_t
 template struct listed_entries<core::column_entries<std::uint32_t, std::uint64_t>>;
 template struct listed_entries<core::row_entries<std::uint32_t, std::uint32_t>>;
 template struct listed_entries<core::row_entries<std::uint64_t, std::uint32_t>>;
+template struct listed_entries<core::ranked_entries<std::uint32_t, std::uint32_t>>;
 template struct listed_entries<core::strided_entries<std::uint32_t, std::uint32_t>>;
 
 }  // namespace raydex::cuda

@@ -143,7 +143,8 @@ class staged_entries<core::column_entries<Key, RowId>> {
   }
   __device__ Key key(unsigned i) const { return keys_[i]; }
   __device__ void set_key(unsigned i, Key key) { keys_[i] = key; }
-  __device__ RowId row_id(unsigned i) const { return rows_[i]; }
+  // Of entry i, whose rank is given.
+  __device__ RowId row_id(unsigned i, RowId /*rank*/) const { return rows_[i]; }
 
  private:
   Key* keys_;
@@ -163,6 +164,7 @@ class staged_entries<core::ranked_entries<Key, RowId>> {
   }
   __device__ Key key(unsigned i) const { return keys_[i]; }
   __device__ void set_key(unsigned i, Key key) { keys_[i] = key; }
+  __device__ RowId row_id(unsigned /*i*/, RowId rank) const { return rank; }
 
  private:
   Key* keys_;
@@ -185,7 +187,9 @@ class staged_entries<core::row_entries<Key, RowId>> {
     words_[i * words] = static_cast<std::uint32_t>(key);
     if constexpr (sizeof(Key) == 8) words_[i * words + 1] = static_cast<std::uint32_t>(key >> 32);
   }
-  __device__ RowId row_id(unsigned i) const { return get<RowId>(i * words + sizeof(Key) / 4); }
+  __device__ RowId row_id(unsigned i, RowId /*rank*/) const {
+    return get<RowId>(i * words + sizeof(Key) / 4);
+  }
 
  private:
   template <class T>
@@ -313,7 +317,7 @@ __global__ void __launch_bounds__(merge_policy::threads, merge_policy::blocks)
         if ((open >> j & 1) == 0 || (i == count && !to_the_end)) return;
         row_id answer = static_cast<row_id>(aligned + i);
         if constexpr (finding_rows<Operation>)
-          answer = at == mine[j] && i < count ? staged.row_id(i) : static_cast<row_id>(-1);
+          answer = at == mine[j] && i < count ? staged.row_id(i, answer) : static_cast<row_id>(-1);
         found[spread(lane * each + j)] = answer;
         open &= ~(1U << j);
       };
@@ -388,15 +392,30 @@ class merged {
   merge_progress progress_;
 };
 
-// Entries per probe from which on searches are faster. A merge of 5 x 10^7 entries takes 0.20 to
-// 0.23 ms of an H100 with keys of 4 bytes and 0.30 to 0.35 with 8, however few probes there are; a
-// probe that ascends takes 19 and 27 ps by a tree, and 55 and 58 by halves. raydex_ascending_points
-// shows where the two meet.
+// Probes in order that are searched for while a merge reads what memory gives in a second: fitted
+// to where the two meet on H100 and H200, which raydex_ascending_points shows. A merge of few
+// probes takes what it takes to read the entries. Searches wait for caches; for memory, too, if the
+// lowest nodes outgrow the L2.
 template <class View>
-inline constexpr std::uint64_t most_entries_per_probe = 5;
+double ascending_searches(const View& /*view*/) {
+  return 8e10;
+}
 template <class Entries>
-inline constexpr std::uint64_t most_entries_per_probe<core::sorted_array_view<Entries>> =
-    sizeof(typename Entries::key_type) == 4 ? 13 : 10;
+double ascending_searches(const core::line_tree_view<Entries>& view) {
+  return view.has_narrow_nodes() ? 5.5e10 : 8e10;
+}
+template <class Entries>
+double ascending_searches(const core::sorted_array_view<Entries>& /*view*/) {
+  return 2.9e10;
+}
+
+// Entries per probe from which on searches are faster.
+template <class View>
+std::uint64_t most_entries_per_probe(const View& view) {
+  constexpr std::size_t bytes =
+      staged_entries<std::remove_cvref_t<decltype(view.entries())>>::bytes;
+  return static_cast<std::uint64_t>(memory_bandwidth() / bytes / ascending_searches(view));
+}
 
 // Shared memory that each of so many blocks on a multiprocessor may have.
 inline std::size_t shared_memory_of_block(unsigned blocks) {
@@ -416,10 +435,9 @@ merged merge_ascending(const context& on, const Operation& operation) {
     const std::uint64_t size = operation.view.size();
     // Worth a try, about 6 us, where a tile of probes covers few entries, and there are many tiles.
     const std::uint64_t least_probes = policy::least_tiles * policy::tile * multiprocessors();
-    constexpr std::uint64_t most_per_probe =
-        most_entries_per_probe<std::remove_cvref_t<decltype(operation.view)>>;
     const bool missing = operation.probes.lower.validity != nullptr;
-    if (missing || probes < least_probes || size == 0 || size / probes >= most_per_probe) {
+    if (missing || probes < least_probes || size == 0 ||
+        size / probes >= most_entries_per_probe(operation.view)) {
       return {};
     }
     // Room for an eighth more than a tile covers on average, two deviations of random keys, in as
