@@ -47,9 +47,19 @@ inline int device_number(cudaDeviceAttr attribute) {
 // Bytes that the memory of the current device can give a second, which no program reaches. Where a
 // driver does not know, a terabyte.
 inline double memory_bandwidth() {
-  const double clock = 1e3 * device_number(cudaDevAttrMemoryClockRate);  // it gives twice a cycle
-  const double all = clock * 2 * device_number(cudaDevAttrGlobalMemoryBusWidth) / 8;
-  return all != 0 ? all : 1e12;
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  // A driver takes 0.6 ms to look up a clock.
+  static std::mutex one_at_a_time;
+  static std::map<int, double> known;
+  const std::lock_guard lock(one_at_a_time);
+  const auto [place, is_new] = known.try_emplace(device, 1e12);
+  if (is_new) {
+    const double clock = 1e3 * device_number(cudaDevAttrMemoryClockRate);  // it gives twice a cycle
+    const double all = clock * 2 * device_number(cudaDevAttrGlobalMemoryBusWidth) / 8;
+    if (all != 0) place->second = all;
+  }
+  return place->second;
 }
 
 // Lets the blocks of a kernel have so many bytes of dynamic shared memory, or more: the limit is
