@@ -10,6 +10,7 @@
 #include "raydex/capability.hpp"               // IWYU pragma: export
 #include "raydex/cgrx.hpp"                     // IWYU pragma: export
 #include "raydex/column.hpp"                   // IWYU pragma: export
+#include "raydex/composite_keys.hpp"           // IWYU pragma: export
 #include "raydex/direct.hpp"                   // IWYU pragma: export
 #include "raydex/edits.hpp"                    // IWYU pragma: export
 #include "raydex/error.hpp"                    // IWYU pragma: export

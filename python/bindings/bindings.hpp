@@ -165,6 +165,7 @@ void bind_minima(nb::module_& to);
 void bind_partitions(nb::module_& to);
 void bind_windows(nb::module_& to);
 void bind_nearest(nb::module_& to);
+void bind_composite_keys(nb::module_& to);
 void bind_jax(nb::module_& to);
 
 }  // namespace raydex::python

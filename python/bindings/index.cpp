@@ -46,10 +46,10 @@ void first32(const index_handle& self, const session& from, address stream, cons
   });
 }
 
-void contains(const index_handle& self, const session& from, address stream,
-              const column& points_of, address out, std::uint64_t size) {
+void contains(const index_handle& self, const session& from, address stream, const column& lower,
+              const optional_column& upper, address out, std::uint64_t size) {
   self.shared([&](const index& one) {
-    one.contains(context_of(from, stream), points(points_of), span_at<bool>(out, size));
+    one.contains(context_of(from, stream), probes_of(lower, upper), span_at<bool>(out, size));
   });
 }
 
@@ -161,8 +161,8 @@ void bind_index(nb::module_& to) {
            arg("out"), arg("size"), without_gil())
       .def("first32", first32, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("out"), arg("size"), without_gil())
-      .def("contains", contains, arg("session"), arg("stream"), arg("points"), arg("out"),
-           arg("size"), without_gil())
+      .def("contains", contains, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
+           arg("out"), arg("size"), without_gil())
       .def("count", count, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),
            arg("out"), arg("size"), without_gil())
       .def("sum", sum, arg("session"), arg("stream"), arg("lower"), arg("upper").none(),

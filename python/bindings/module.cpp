@@ -148,5 +148,6 @@ NB_MODULE(_raydex, module) {
   bind_partitions(module);
   bind_windows(module);
   bind_nearest(module);
+  bind_composite_keys(module);
   bind_jax(module);
 }

@@ -89,7 +89,7 @@ void count(const string_index& self, const session& from, address stream,
 }
 
 void contains(const string_index& self, const session& from, address stream,
-              const string_column& points, address out, std::uint64_t size) {
+              const string_column& points, const no_column&, address out, std::uint64_t size) {
   std::vector<std::uint64_t> counts(size);
   count(self, from, stream, points, {}, reinterpret_cast<address>(counts.data()), size);
   std::transform(counts.begin(), counts.end(), pointer<bool>(out),
@@ -156,8 +156,8 @@ void bind_strings(nb::module_& to) {
            arg("out"), arg("size"), without_gil())
       .def("count", count, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
            arg("out"), arg("size"), without_gil())
-      .def("contains", contains, arg("session"), arg("stream"), arg("points"), arg("out"),
-           arg("size"), without_gil())
+      .def("contains", contains, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
+           arg("out"), arg("size"), without_gil())
       .def("rows", rows, arg("session"), arg("stream"), arg("points"), arg("upper").none(),
            arg("begins"), arg("count"), arg("room"), without_gil())
       .def("bitset", bitset, arg("session"), arg("stream"), arg("points"), arg("upper").none(),

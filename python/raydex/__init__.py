@@ -32,6 +32,7 @@ from raydex._array_libraries import DeviceArray
 from raydex._asof_index import AsofIndex
 from raydex._asof_joins import join_asof
 from raydex._build import build
+from raydex._composite import CompositeIndex
 from raydex._errors import (
     CudaError,
     Error,
@@ -108,6 +109,7 @@ __all__ = [
     "Aggregate",
     "AggregateInfo",
     "AsofIndex",
+    "CompositeIndex",
     "CudaError",
     "DeviceArray",
     "Error",

@@ -130,7 +130,7 @@ class Table:
     columns: list[Cells]
 
 
-def _view(address: int, size: int, dtype: npt.DTypeLike, owner: Any) -> npt.NDArray[Any]:
+def view(address: int, size: int, dtype: npt.DTypeLike, owner: Any) -> npt.NDArray[Any]:
     """Memory that `owner` has, as an array that keeps it."""
     bytes_of = size * np.dtype(dtype).itemsize
     if bytes_of == 0:
@@ -143,20 +143,20 @@ def _view(address: int, size: int, dtype: npt.DTypeLike, owner: Any) -> npt.NDAr
 
 def letters_of(cells: StringCells) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The bytes of strings in host memory, where each begins there, and how many bytes it has."""
-    offsets = _view(cells.offsets, cells.size + 1, "i8" if cells.wide else "i4", cells.kept).astype("i8")
-    return (_view(cells.bytes, int(offsets[-1]), "u1", cells.kept), offsets[:-1], np.diff(offsets))
+    offsets = view(cells.offsets, cells.size + 1, "i8" if cells.wide else "i4", cells.kept).astype("i8")
+    return (view(cells.bytes, int(offsets[-1]), "u1", cells.kept), offsets[:-1], np.diff(offsets))
 
 
 def _validity(chunk: _raydex.ArrowChunk) -> Bitmap | None:
     address, first_bit = chunk.validity
     if address == 0:
         return None
-    return Bitmap(_view(address, (first_bit + chunk.length + 7) // 8, np.uint8, chunk), first_bit)
+    return Bitmap(view(address, (first_bit + chunk.length + 7) // 8, np.uint8, chunk), first_bit)
 
 
 def _bits(address: int, offset: int, length: int, owner: Any) -> npt.NDArray[np.bool_]:
     begin, shift = divmod(offset, 8)
-    return Bitmap(_view(address + begin, (shift + length + 7) // 8, np.uint8, owner), shift).there(length)
+    return Bitmap(view(address + begin, (shift + length + 7) // 8, np.uint8, owner), shift).there(length)
 
 
 def _physical(argument: str, format_of: str) -> tuple[str, str]:
@@ -224,7 +224,7 @@ def _fixed_strings(
 
 
 def _bytes_of(chunk: _raydex.ArrowChunk, width: int) -> npt.NDArray[np.uint8]:
-    return _view(chunk.buffers[1] + chunk.offset * width, chunk.length * width, np.uint8, chunk)
+    return view(chunk.buffers[1] + chunk.offset * width, chunk.length * width, np.uint8, chunk)
 
 
 def _decoded_bytes(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk, width: int) -> npt.NDArray[np.uint8]:
@@ -254,7 +254,7 @@ def _joined_validity(field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]
 def _indices(field: _raydex.ArrowField, chunk: _raydex.ArrowChunk) -> npt.NDArray[Any]:
     """Where cells are in the dictionary; 0 for missing ones."""
     dtype = np.dtype(_NUMBERS[field.format])
-    indices = _view(chunk.buffers[1] + chunk.offset * dtype.itemsize, chunk.length, dtype, chunk)
+    indices = view(chunk.buffers[1] + chunk.offset * dtype.itemsize, chunk.length, dtype, chunk)
     validity = _validity(chunk)
     there = indices if validity is None else indices[validity.there(chunk.length)]
     if validity is not None:
@@ -311,7 +311,7 @@ def _cells(argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowC
         arrays = [_bits(one.buffers[1], one.offset, one.length, one) for one in chunks]
     else:
         width = np.dtype(dtype).itemsize
-        arrays = [_view(one.buffers[1] + one.offset * width, one.length, dtype, one) for one in chunks]
+        arrays = [view(one.buffers[1] + one.offset * width, one.length, dtype, one) for one in chunks]
     array = arrays[0] if len(arrays) == 1 else np.concatenate(arrays) if arrays else np.empty(0, dtype)
     validity = _joined_validity(field, chunks) if chunks else None
     return HostCells(array, validity, unit, is_whole=_width(format_of) > 0)

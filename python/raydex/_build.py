@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,22 +12,34 @@ from raydex import _raydex
 from raydex._arguments import option_texts, renamed
 from raydex._arrow import HostCells
 from raydex._columns import Column, column_of, dtype_of, row_ids_in, short_texts
+from raydex._composite import CompositeIndex, Packing, check_columns, columns_of_build
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._index import Index
 from raydex._progress import shown
 from raydex._sources import Source, look, same_device
-from raydex.typing import ColumnLike, DeviceLike, KeyOptions, StreamLike, StructureName, Unpack
+from raydex.typing import (
+    ColumnLike,
+    DeviceLike,
+    KeyColumns,
+    KeyOptions,
+    MissingKeys,
+    StreamLike,
+    StructureName,
+    Unpack,
+)
 
 
 @renamed(column_of="column")
 def build(
-    column: ColumnLike,
+    column: KeyColumns,
     structure: StructureName = "auto",
     device: DeviceLike = None,
     stream: StreamLike = None,
     *,
     rows: ColumnLike = None,
+    descending: bool | Sequence[bool] = False,
+    missing: MissingKeys | Sequence[MissingKeys] = "unmatched",
     progress: bool = False,
     **options: Unpack[KeyOptions],
 ) -> Index:
@@ -75,6 +87,11 @@ def build(
         the current one of the column's library. The index frees its memory there.
     rows
         Explicit row ids, as many as cells; by default the positions of cells.
+    descending
+        Of several columns: whether larger values come first, for all or for each of them.
+    missing
+        Of several columns: what missing cells are, for all or for each of them. `unmatched` ones match nothing, and
+        their rows are not in the index; `first` and `last` ones equal each other, before or behind all values.
     progress
         Whether a build of more than half a second shows how far it is, where stderr is a terminal or a
         notebook's.
@@ -83,7 +100,7 @@ def build(
 
     Returns
     -------
-    Index
+    Index, or CompositeIndex of several columns
         The column may be freed or changed afterwards, but for strings of any length.
 
     Raises
@@ -91,7 +108,7 @@ def build(
     InvalidArgument, InvalidType
         For a column that is none, and for words and options that are not legal.
     Unsupported, Unavailable
-        For what the structure cannot do, and a backend that this machine lacks.
+        For what the structure cannot do, columns that span more than 64 bits, and a backend that this machine lacks.
     OutOfMemory, CudaError
         If the device has too little memory, or fails.
 
@@ -103,7 +120,15 @@ def build(
     -----
     Missing cells are never matched. Ctrl-C ends a build, as it ends queries and joins.
     """
-    source = look("column", column)
+    names, sources, are_several = columns_of_build(column)
+    if are_several:
+        return _build_composite(
+            names, sources, structure, device, stream, rows, descending, missing, progress, options
+        )  # fmt: skip
+    for argument, value, usual in (("descending", descending, False), ("missing", missing, "unmatched")):
+        if value != usual:
+            raise InvalidArgument(f"{argument}: {value!r}, but there is one column; give a tuple, (column,)")
+    [source] = sources
     if source.scalar:
         kind = "text" if isinstance(column, str) else "number"
         of_file = "; of a file, one that pandas or Polars read" if isinstance(column, str) else ""
@@ -116,19 +141,55 @@ def build(
     if keys.key.dtype is None:
         with shown("build", keys.size, progress):
             return _build_over_strings(keys, target, structure, options, rows)
+    with shown("build", keys.size, progress):
+        native = _native(structure, target, number, keys.native, keys.size, source, rows, options)
+    return Index(native, target, keys.key, kept, number)
+
+
+def _native(
+    structure: str,
+    target: Device,
+    stream: int,
+    keys: _raydex.Column,
+    size: int,
+    source: Source,
+    rows: Any,
+    options: Mapping[str, object],
+) -> _raydex.Index:
+    """An index over a column of so many keys, which is where the source is."""
     row_ids = None
     if rows is not None:
         row_source = look("rows", rows)
         same_device(source, row_source)
-        bits = 32 if keys.size < 2**32 - 1 and _fit_32_bits(row_source, number) else 64
-        row_ids = target.run(row_ids_in, row_source, number, bits)
-    ids = None if row_ids is None else row_ids.native
-    with shown("build", keys.size, progress):
-        native = target.run(
-            _raydex.Index, structure, target.backend, target.session(), number, keys.native, ids,
-            option_texts(options, structure, build),
-        )  # fmt: skip
-    return Index(native, target, keys.key, kept, number)
+        bits = 32 if size < 2**32 - 1 and _fit_32_bits(row_source, stream) else 64
+        row_ids = target.run(row_ids_in, row_source, stream, bits)
+    return target.run(
+        _raydex.Index, structure, target.backend, target.session(), stream, keys, row_ids and row_ids.native,
+        option_texts(options, structure, build),
+    )  # fmt: skip
+
+
+def _build_composite(
+    names: list[str] | None,
+    sources: list[Source],
+    structure: str,
+    device: Any,
+    stream: Any,
+    rows: Any,
+    descending: Any,
+    missing: Any,
+    progress: bool,
+    options: Mapping[str, object],
+) -> CompositeIndex:
+    check_columns(sources)
+    target = sources[0].library.device_for(device, structure)
+    number, kept = sources[0].library.stream_for(stream)
+    packing = Packing(names, sources, number, target, descending, missing)
+    assert packing.rows is not None
+    with shown("build", packing.size, progress):
+        native = _native(structure, target, number, packing.rows.column, packing.size, sources[0], rows, options)
+    packing.rows = None
+    return CompositeIndex(native, packing, kept, number)
 
 
 def _build_over_strings(

@@ -320,14 +320,19 @@ def _short_column(source: Source, cells: StringCells, want: Key, role: str) -> C
     return column
 
 
+def string_cells(source: Source, stream: int) -> StringCells:
+    """Texts or bytes in host memory as strings of any length."""
+    cells = ready(source, stream)
+    assert not isinstance(cells, DeviceCells)
+    return _as_strings(source.argument, cells) if isinstance(cells, HostCells) else cells
+
+
 def short_texts(source: Source, stream: int) -> Column | None:
     """Texts in host memory as byte strings of one width, by a copy; None if one has more than 8 bytes, or ends in NUL,
     which such strings are padded with."""
-    cells = ready(source, stream)
-    if source.library.device is not None or isinstance(cells, DeviceCells):
+    if source.library.device is not None or isinstance(source.cells, DeviceCells):
         return None
-    if isinstance(cells, HostCells):
-        cells = _as_strings(source.argument, cells)
+    cells = string_cells(source, stream)
     if cells.unit:
         return None
     letters, begins, sizes = letters_of(cells)

@@ -35,16 +35,6 @@ class InvalidType(InvalidArgument, TypeError):
     __module__ = "raydex"
 
 
-def one_of_several(argument: str) -> str:
-    """What an error of several columns for one ends in: what takes them, where that is not the same call."""
-    if argument != "column":
-        return ""
-    return (
-        "; an index has one: raydex.join and raydex.merge take keys of several, and two columns of 32 bits make one of "
-        "64, as a.astype('int64') << 32 | b.astype('uint32')"
-    )
-
-
 class Unsupported(Error, NotImplementedError):
     """This structure cannot do that; the message names one that can."""
 

@@ -200,18 +200,18 @@ class Index(Held):
 
     def __repr__(self) -> str:
         if self._closed:
-            return "raydex.Index(closed)"
+            return f"raydex.{type(self).__name__}(closed)"
         info = self.info
         return (
-            f"raydex.Index({info.structure} on {info.device}: {info.entries} rows of {self._key}, "
+            f"raydex.{type(self).__name__}({info.structure} on {info.device}: {info.entries} rows of {self._key}, "
             f"{bytes_as_text(info.resident_bytes)})"
         )
 
     def _repr_html_(self) -> str:
         if self._closed:
-            return facts("raydex.Index, closed", {})
+            return facts(f"raydex.{type(self).__name__}, closed", {})
         info = self.info
-        return facts("raydex.Index", {
+        return facts(f"raydex.{type(self).__name__}", {
             "structure": info.structure, "device": info.device, "keys": self._key, "rows": info.entries,
             "memory": bytes_as_text(info.resident_bytes),
             "options": ", ".join(f"{name}={value}" for name, value in info.options.items()),
@@ -402,7 +402,7 @@ class Index(Held):
     def contains(self, points: ColumnLike, *, stream: StreamLike = None) -> Any:
         """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
         batch = self._batch(points, None, stream)
-        return batch.answer("bool", self._native.contains, *batch.points)
+        return batch.answer("bool", self._native.contains, *batch.arguments)
 
     @overload
     def isin(self, points: Tensor, invert: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -418,7 +418,7 @@ class Index(Held):
         """`numpy.isin(points, column, invert=invert)`, of the column of the index: as `contains`, but
         NaN is in nothing, and with `invert` the opposite. Points may have any number of dimensions."""
         batch = self._batch(points, None, stream, flat=True)
-        found = batch.numbers("bool", self._native.contains, *batch.points)
+        found = batch.numbers("bool", self._native.contains, *batch.arguments)
         found = batch.library.membership(found, batch.cells() if self._is_floating else None, invert, batch.stream)
         # A `DeviceArray` and strangers' arrays, which have one dimension, have no `reshape`.
         return batch.like_probes(found if batch.shape is None or len(batch.shape) == 1 else found.reshape(batch.shape))
@@ -522,6 +522,10 @@ class Index(Held):
         if n > 0 and size <= most:
             raise InvalidArgument(f"values: {size} rows, but the index has rows up to {most}")
 
+    def _points(self, argument: str, x: Any, inserts: bool = False) -> Points:
+        """Keys that are joined, inserted or erased."""
+        return Points(look(argument, x), self._key, inserts)
+
     # Edits
 
     def insert(self, keys: ColumnLike, rows: ColumnLike, *, stream: StreamLike = None) -> None:
@@ -543,11 +547,11 @@ class Index(Held):
             raise InvalidArgument(
                 "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"
             )
-        source = look("keys", erase if insert is None else insert)
+        keys = self._points("keys", erase if insert is None else insert, insert is not None)
+        source = keys.source
         self._check_device(source.argument, source.library)
         number, kept = source.library.stream_for(stream)
-        role = "" if insert is None else role_of(source, self._key, "kept", number)
-        keys = column_of(source, number, self._key, role=role)
+        native = keys.native(number)
         edit_rows = erase_rows if insert is None else insert_rows
         rows = None
         if edit_rows is not None:
@@ -560,9 +564,9 @@ class Index(Held):
             self._check_open()
             if insert is not None:
                 assert rows is not None
-                edit: tuple[Any, ...] = (keys.native, rows.native, nothing, None)
+                edit: tuple[Any, ...] = (native, rows.native, nothing, None)
             else:
-                edit = (nothing, no_rows, keys.native, rows and rows.native)
+                edit = (nothing, no_rows, native, rows and rows.native)
             self._edits += 1
             self._device.run(self._native.edit, number, *edit, self._before(number))
             self._stream = number
@@ -575,6 +579,23 @@ def index_of(number: int) -> Index:
     if index is None:
         raise InvalidArgument("index: it is gone; keep it as long as what was compiled with it")
     return index
+
+
+class Points:
+    """Keys that are joined, inserted or erased, before they are read."""
+
+    def __init__(self, source: Source, key: Key, inserts: bool) -> None:
+        self.source = source
+        self.kept: Any = None
+        self._key = key
+        self._inserts = inserts
+
+    def native(self, stream: int) -> Any:
+        """What the library reads, as long as this lives."""
+        role = role_of(self.source, self._key, "kept", stream) if self._inserts else ""
+        column = column_of(self.source, stream, self._key, role=role)
+        self.kept = column
+        return column.native
 
 
 Arguments = tuple[_raydex.Session, int, Any, Any]

@@ -471,18 +471,18 @@ def _join_index(index: Index, probe: Any, how: str, stream: Any, dtype: str, laz
         raise Unsupported(
             f"how: {how!r}, but build is an index, which does not hold rows with a missing key; give its column"
         )
-    source = look("probe", probe)
+    points = index._points("probe", probe)
     index._check_open()
-    index._check_device(source.argument, source.library)
-    call = Call(source.library, str(index._device), stream)
-    key = column_of(source, call.stream, index._key)
+    index._check_device("probe", points.source.library)
+    call = Call(points.source.library, str(index._device), stream)
+    key = points.native(call.stream)
     with index._changes:
         index._check_open()
         index._streams[call.stream] = call.kept
         if index._key.dtype is None:
-            found = index._native.match(*call.context, key.native, how)
+            found = index._native.match(*call.context, key, how)
         else:
             side = call.device.run(_raydex.Join.over, *call.context, index._native)
-            found = call.device.run(side.match, *call.context, [key.native], how)
+            found = call.device.run(side.match, *call.context, [key], how)
         build_rows = max(index.info.n, index.info.max_row_id + 1)
         return rows_of(Joined(found, call, how, dtype, build_rows, None, index), lazy)

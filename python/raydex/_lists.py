@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from raydex import _among, _raydex
 from raydex._arrow import Bitmap, Cells, HostCells, StringCells, nothing, placed
-from raydex._errors import InvalidArgument, InvalidType, one_of_several
+from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import Key
 from raydex._times import Time, span_of_text
 
@@ -67,11 +67,10 @@ def _refused(argument: str, x: Any) -> InvalidType:
         return InvalidType(f"{argument}: complex numbers have no order; {x} is one")
     kind = f"{type(x).__module__}.{type(x).__qualname__}"
     if hasattr(x, "__array__") and hasattr(x, "__len__"):
-        return InvalidType(f"{argument}: a list of columns, each a {kind}; give one of them{one_of_several(argument)}")
-    several = one_of_several(argument) if isinstance(x, tuple) else ""
+        return InvalidType(f"{argument}: a list of columns, each a {kind}; give one of them")
     return InvalidType(
         f"{argument}: a {kind} is no key; lists are of numbers, texts, bytes, dates, times and UUIDs, all of one "
-        f"kind{several}"
+        "kind"
     )
 
 

@@ -27,7 +27,7 @@ from raydex._array_libraries import (
     torch_library,
 )
 from raydex._arrow import Bitmap, Cells, DeviceCells, HostCells, Table, is_arrow, is_arrow_alone, take_arrow
-from raydex._errors import InvalidArgument, InvalidType, one_of_several
+from raydex._errors import InvalidArgument, InvalidType
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
 _BFLOAT16 = 4
@@ -51,9 +51,10 @@ class Source:
 
 
 def shape_error(argument: str, shape: tuple[int, ...]) -> InvalidArgument:
+    several = "; an index over several takes a tuple of them" if argument == "column" else ""
     return InvalidArgument(
         f"{argument}: it has {len(shape)} dimensions, {shape}; a column has one: "
-        f"give one column, as x[:, 0], or all cells, as x.ravel(){one_of_several(argument)}"
+        f"give one column, as x[:, 0], or all cells, as x.ravel(){several}"
     )
 
 
@@ -153,7 +154,7 @@ def look(argument: str, x: Any) -> Source:
         if len(x.columns) != 1:
             raise InvalidType(
                 f"{argument}: a table of {len(x.columns)} columns, {', '.join(map(str, x.columns))}; "
-                f"give one of them{one_of_several(argument)}"
+                f"give one of them"
             )
         x = x[x.columns[0]]
     if is_of("cudf", x, "Series") or is_of("cudf", x, "Index"):
@@ -161,7 +162,7 @@ def look(argument: str, x: Any) -> Source:
     if is_of("polars", x, "Series") and str(x.dtype) == "Object":  # Arrow has their addresses
         return Source(argument, x, HOST, _lists.cells_of_objects(argument, x.to_list()), loose=True, shape=x.shape)
     if isinstance(x, dict):
-        raise InvalidType(f"{argument}: a dict is no column; give one of its values{one_of_several(argument)}")
+        raise InvalidType(f"{argument}: a dict is no column; give one of its values")
     # Arrow's arrays have DLPack, too, which knows no missing values.
     if is_arrow(x):
         return _look_at_arrow(argument, x)
@@ -194,7 +195,7 @@ def _look_at_arrow(argument: str, x: Any) -> Source:
         if len(taken.columns) != 1:
             raise InvalidType(
                 f"{argument}: a table of {len(taken.columns)} columns, {', '.join(taken.names)}; "
-                f"give one of them{one_of_several(argument)}"
+                f"give one of them"
             )
         taken = taken.columns[0]
     return Source(argument, x, bare_library(device), taken)

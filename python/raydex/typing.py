@@ -35,6 +35,8 @@ Relation = Literal["overlaps", "within", "encloses", "contains"]
 """How an interval of the build side lies to one of the probe side."""
 MissingEnd = Literal["unmatched", "unbounded"]
 """What an interval is that lacks an end."""
+MissingKeys = Literal["unmatched", "first", "last"]
+"""What missing values of a column are in an index over several."""
 Direction = Literal["backward", "forward", "nearest"]
 """On which side of a probe the closest row is looked for."""
 Side = Literal["left", "right"]

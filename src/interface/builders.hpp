@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "raydex/capability.hpp"
+#include "raydex/composite_keys.hpp"
 #include "raydex/error.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
@@ -101,6 +103,17 @@ using splitter_chooser = void(const context& on, const column& sample, const val
 using sorted_searcher = void(const context& on, const column& sorted, const column& wanted,
                              bool past, std::uint64_t* out);
 
+// Writes the first and the last code of each column.
+using composite_span_finder = void(const context& on, std::span<const column> columns,
+                                   std::span<composite_part> parts);
+using composite_key_packer = packed_keys(const context& on, std::span<const composite_part> parts,
+                                         std::span<const column> columns, bool all_have_values);
+using composite_range_packer = packed_ranges(const context& on,
+                                             std::span<const composite_part> parts,
+                                             std::span<const column> equal,
+                                             const std::optional<column>& lower,
+                                             const std::optional<column>& upper);
+
 // Writes narrow row ids as wide ones: `count` of them, which is in the backend's memory, or all.
 using row_id_widener = void(const context& on, const std::uint32_t* narrow, std::uint64_t size,
                             const std::uint64_t* count, std::uint64_t* wide);
@@ -140,6 +153,9 @@ struct operation_table {
   sorted_searcher* search_sorted;
   sorted_searcher* search_by_tree;
   ascending_keys_builder* hold_ascending;
+  composite_span_finder* find_composite_spans;
+  composite_key_packer* pack_composite_keys;
+  composite_range_packer* pack_composite_ranges;
   row_id_widener* widen_row_ids;
   found_marker* mark_found;
   not_found_replacer* replace_not_found;

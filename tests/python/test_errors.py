@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refusals, and exceptions as kinds of Python's own."""
 
-import importlib
 import os
 import pathlib
 import subprocess
@@ -93,13 +92,12 @@ def test_out_of_memory():
 
 @pytest.mark.parametrize("column,match", [
     (np.zeros((2, 3)), r"2 dimensions, \(2, 3\); a column has one"),
-    ([[1, 2]], "2 dimensions"),
+    (np.stack([[1, 2], [3, 4]]), r"column: .*2 dimensions.*an index over several takes a tuple of them"),
     (5, "column: 5 is a single number"),
     (np.array([1j]), "complex numbers have no order"),
     (np.array(["a"]), r"give a list of them, x.tolist\(\)"),
     (np.array([object()]), "cells of object are no keys"),
     (np.zeros(2, np.longdouble), "floating numbers of up to 64 bits are"),
-    (np.zeros(2, [("a", "i4")]), "give one field of it"),
     (None, "builtins.NoneType is no column"),
     ({1, 2}, r"builtins.set is no column.*list\(x\) makes one"),
     (iter([1, 2]), r"list_iterator is no column.*list\(x\) makes one"),
@@ -112,39 +110,6 @@ def test_columns_that_are_none(column, match):
         raydex.build(column)
     with pytest.raises(ValueError):
         raydex.build([1]).first(column if not isinstance(column, int) else "x" * 9)
-
-
-def several_columns():
-    """Two columns, in forms of several libraries; by what the error calls them."""
-    a, b = np.array([1, 2, 3]), np.array([3, -4, 5])
-    yield "2 dimensions", np.stack([a, b], axis=1)
-    yield "2 dimensions", [a, b]
-    yield "2 dimensions", [(1, 3), (2, 4)]
-    yield "a dict is no column", {"a": a, "b": b}
-    for library, series, frame in (("pandas", "Series", "DataFrame"), ("polars", "Series", "DataFrame"),
-                                   ("pyarrow", "array", "table"), ("torch", "tensor", None)):
-        try:
-            module = importlib.import_module(library)
-        except ImportError:
-            continue
-        yield "a list of columns", [getattr(module, series)(a), getattr(module, series)(b)]
-        if frame is not None:
-            yield "a table of 2 columns", getattr(module, frame)({"a": a, "b": b})
-        if library == "pandas":
-            yield "a builtins.tuple is no key", module.MultiIndex.from_arrays([a, b])
-
-
-@pytest.mark.parametrize("called,columns", list(several_columns()))
-def test_several_columns(called, columns):
-    """An index has one key; the error says what takes several, and how two become one."""
-    with pytest.raises(raydex.InvalidArgument, match=f"column: .*{called}.*; an index has one: raydex.join") as refused:
-        raydex.build(columns)
-    a, b = np.array([1, 1, -2], "int32"), np.array([3, -4, 3], "int32")
-    packed = eval(str(refused.value).partition("64, as ")[2], {"a": a, "b": b})
-    assert raydex.build(packed).first(packed).tolist() == [0, 1, 2] and np.argsort(packed)[0] == 2
-    with pytest.raises(raydex.InvalidArgument) as refused:
-        raydex.build([1]).count(columns)
-    assert "raydex.join" not in str(refused.value)
 
 
 @pytest.mark.parametrize("column,match", [

@@ -187,7 +187,7 @@ def test_lists_of_arrays_without_dimensions():
     assert pairs(raydex.join([4, 3], cells)) == [(0, 1), (1, 0)]
     assert raydex.build(cells).first([4]).tolist() == [1]
     with pytest.raises(ValueError, match="its lists have no common length"):
-        raydex.build([[1, 2], [3]])
+        raydex.build([1, 2]).first([[1, 2], [3]])
 
 
 @pytest.mark.parametrize("cells", [

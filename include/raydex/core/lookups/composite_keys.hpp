@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Keys of several columns, side by side in one number whose order is theirs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/core/config.hpp"
+#include "raydex/core/joins/key_cells.hpp"
+
+namespace raydex::core {
+
+/// A column of a composite key: its cells, and the numbers that they become. A code is a number by
+/// its distance from the first one in the order of the column, where a descending one has the
+/// complements of codes.
+struct numbered_column {
+  key_cells cells;            ///< none of strings
+  std::uint64_t flip = 0;     ///< ones where the column descends
+  std::uint64_t low = 0;      ///< the smallest code or complement
+  std::uint64_t span = 0;     ///< the largest one less the smallest one
+  std::uint64_t missing = 0;  ///< the number of a missing cell
+  std::uint8_t shift = 0;     ///< the number of the first value: 1 behind missing cells
+  std::uint8_t bits = 0;      ///< that a number takes
+  bool has_values = false;    ///< whether any cell has a value
+  bool has_missing = false;   ///< whether missing cells have a number
+
+  /// How far a code is from the first one; more than `span` where it is outside of them.
+  RAYDEX_HD std::uint64_t distance(std::uint64_t code) const { return (code ^ flip) - low; }
+  /// Writes the number of cell `i`; false where it has none.
+  RAYDEX_HD bool number(std::uint64_t i, std::uint64_t& out) const {
+    if (!cells.fixed.valid(i)) {
+      out = missing;
+      return has_missing;
+    }
+    const std::uint64_t after = distance(cells.code(i));
+    out = after + shift;
+    return has_values && after <= span;
+  }
+  /// Puts a number below others.
+  RAYDEX_HD std::uint64_t below(std::uint64_t all, std::uint64_t number) const {
+    return bits == 64 ? number : all << bits | number;
+  }
+};
+
+/// The columns of a composite key, or the first ones of them.
+struct numbered_columns {
+  static constexpr unsigned most = 16;  ///< columns
+
+  numbered_column parts[most];  ///< the first one highest
+  unsigned count = 0;           ///< how many
+
+  /// Writes the number of key `i`; false where a cell has none, so that the key equals no other.
+  RAYDEX_HD bool number(std::uint64_t i, std::uint64_t& out) const {
+    bool matches = true;
+    out = 0;
+    for (unsigned p = 0; p < count; ++p) {
+      std::uint64_t own;
+      matches &= parts[p].number(i, own);
+      out = parts[p].below(out, own);
+    }
+    return matches;
+  }
+};
+
+/// Writes composite keys as numbers, and which of them have one.
+template <class Code>
+struct put_composite_keys {
+  static constexpr std::uint64_t chunk = 1 << 10;       ///< keys that a group writes
+  static constexpr std::size_t most_scratch_bytes = 0;  ///< none is needed
+  /// Likewise.
+  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
+
+  numbered_columns from;   ///< the columns
+  std::uint64_t size;      ///< how many keys
+  Code* out;               ///< a number a key, of any value where it has none
+  std::uint8_t* validity;  ///< a bit a key; null: all are known to have a number
+
+  /// Writes a chunk.
+  template <class Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t c) const {
+    const std::uint64_t begin = c * chunk;
+    const std::uint64_t end = size - begin < chunk ? size : begin + chunk;
+    if (group.lanes() == 1) return by_columns(begin, static_cast<unsigned>(end - begin));
+    for (std::uint64_t first = begin; first < end; first += group.lanes()) {
+      const std::uint64_t i = first + group.lane();
+      std::uint64_t number = 0;
+      const bool matches = i < end && from.number(i, number);
+      if (i < end) out[i] = static_cast<Code>(number);
+      if (validity == nullptr) continue;
+      const std::uint32_t flags = group.vote(matches);
+      const std::uint64_t byte = first / 8 + group.lane();
+      if (group.lane() < group.lanes() / 8 && byte * 8 < end)
+        validity[byte] = static_cast<std::uint8_t>(flags >> 8 * group.lane());
+    }
+  }
+
+ private:
+  // One column after the other, so that the format of its cells is looked at once.
+  RAYDEX_HD void by_columns(std::uint64_t begin, unsigned keys) const {
+    std::uint64_t numbers[chunk];
+    bool match[chunk];
+    for (unsigned j = 0; j < keys; ++j) {
+      numbers[j] = 0;
+      match[j] = true;
+    }
+    for (unsigned p = 0; p < from.count; ++p) {
+      const numbered_column& part = from.parts[p];
+      const auto add = [&](const auto& code_of) {
+        for (unsigned j = 0; j < keys; ++j) {
+          const std::uint64_t after = part.distance(code_of(begin + j));
+          numbers[j] = part.below(numbers[j], after + part.shift);
+          match[j] &= part.has_values & (after <= part.span);
+        }
+      };
+      if (part.cells.fixed.validity == nullptr && with_typed_codes(part.cells.fixed, add)) continue;
+      for (unsigned j = 0; j < keys; ++j) {
+        std::uint64_t own;
+        match[j] &= part.number(begin + j, own);
+        numbers[j] = part.below(numbers[j], own);
+      }
+    }
+    for (unsigned j = 0; j < keys; ++j)
+      out[begin + j] = static_cast<Code>(numbers[j]);
+    if (validity == nullptr) return;
+    for (unsigned j = 0; j < keys; j += 8) {
+      unsigned bits = 0;
+      for (unsigned b = 0; b < 8 && j + b < keys; ++b)
+        bits |= (match[j + b] ? 1U : 0U) << b;
+      validity[(begin + j) / 8] = static_cast<std::uint8_t>(bits);
+    }
+  }
+};
+
+/// Writes ranges of composite keys as ranges of their numbers: all keys whose first columns are
+/// equal to those of a probe, and whose next column lies within bounds, both included. An empty
+/// range goes from the largest number to 0.
+template <class Code>
+struct put_composite_ranges {
+  numbered_columns equal;   ///< the first columns; perhaps none
+  numbered_column bounded;  ///< the next one, without cells
+  key_cells lower;          ///< its lower bounds, if there are any
+  key_cells upper;          ///< its upper ones, if there are any
+  bool has_lower = false;   ///< whether there are
+  bool has_upper = false;   ///< likewise
+  unsigned behind = 0;      ///< the bits of all columns that are neither
+  Code* least = nullptr;    ///< the smallest number of each range
+  Code* most = nullptr;     ///< the largest one
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    std::uint64_t first = 0;
+    bool any = equal.number(i, first);
+    std::uint64_t last = first;
+    if (has_lower || has_upper) any = within_bounds(i, first, last) && any;
+    const bool is_whole = behind == 64;  // nothing is before what is behind
+    const std::uint64_t ones = behind == 0 ? 0 : ~std::uint64_t{0} >> (64 - behind);
+    first = is_whole ? 0 : first << behind;
+    last = is_whole ? ones : last << behind | ones;
+    least[i] = static_cast<Code>(any ? first : ~std::uint64_t{0});
+    most[i] = static_cast<Code>(any ? last : 0);
+  }
+
+ private:
+  // Puts the numbers of bounds below those of the columns before; false where no number is within.
+  RAYDEX_HD bool within_bounds(std::uint64_t i, std::uint64_t& first, std::uint64_t& last) const {
+    if (!bounded.has_values) return false;
+    if ((has_lower && !lower.fixed.valid(i)) || (has_upper && !upper.fixed.valid(i))) return false;
+    const std::uint64_t lowest = has_lower ? lower.code(i) : 0;
+    const std::uint64_t highest = has_upper ? upper.code(i) : ~std::uint64_t{0};
+    if (lowest > highest) return false;
+    const std::uint64_t begin = bounded.flip != 0 ? ~highest : lowest;
+    const std::uint64_t end = bounded.flip != 0 ? ~lowest : highest;
+    if (end < bounded.low) return false;
+    const std::uint64_t before = begin < bounded.low ? 0 : begin - bounded.low;
+    if (before > bounded.span) return false;
+    const std::uint64_t after = end - bounded.low;
+    first = bounded.below(first, before + bounded.shift);
+    last = bounded.below(last, (after < bounded.span ? after : bounded.span) + bounded.shift);
+    return true;
+  }
+};
+
+}  // namespace raydex::core

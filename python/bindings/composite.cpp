@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <vector>
+
+#include "bindings.hpp"
+
+namespace raydex::python {
+
+namespace {
+
+using columns = std::vector<column>;
+using optional_column = std::optional<column>;
+
+missing_cells missing_of(const std::string& name) {
+  return name == "first"  ? missing_cells::first
+         : name == "last" ? missing_cells::last
+                          : missing_cells::unmatched;
+}
+
+// `descending` and `missing`: one for each column.
+void make(composite_keys* self, const std::string& backend_name, const session& from,
+          address stream, const columns& cells, const std::vector<bool>& descending,
+          const std::vector<std::string>& missing) {
+  std::vector<composite_column> all;
+  for (std::size_t p = 0; p < cells.size(); ++p)
+    all.emplace_back(cells[p], descending.at(p), missing_of(missing.at(p)));
+  new (self) composite_keys(parse_backend(backend_name), context_of(from, stream), all);
+}
+
+std::vector<unsigned> bits(const composite_keys& self) {
+  std::vector<unsigned> all;
+  for (const composite_part& part : self.parts())
+    all.push_back(part.bits);
+  return all;
+}
+
+std::unique_ptr<packed_keys> on_heap(packed_keys&& made) {
+  return std::make_unique<packed_keys>(std::move(made));
+}
+
+std::unique_ptr<packed_keys> pack_rows(const composite_keys& self, const session& from,
+                                       address stream, const columns& cells) {
+  return on_heap(self.pack_rows(context_of(from, stream), cells));
+}
+
+std::unique_ptr<packed_keys> pack_points(const composite_keys& self, const session& from,
+                                         address stream, const columns& cells) {
+  return on_heap(self.pack_points(context_of(from, stream), cells));
+}
+
+std::pair<std::unique_ptr<packed_keys>, std::unique_ptr<packed_keys>> pack_ranges(
+    const composite_keys& self, const session& from, address stream, const columns& equal,
+    const optional_column& lower, const optional_column& upper) {
+  packed_ranges made = self.pack_ranges(context_of(from, stream), equal, lower, upper);
+  return {on_heap(std::move(made.lower)), on_heap(std::move(made.upper))};
+}
+
+bool holds(const composite_keys& self, const session& from, address stream, const columns& cells) {
+  return self.holds(context_of(from, stream), cells);
+}
+
+}  // namespace
+
+void bind_composite_keys(nb::module_& to) {
+  using nb::arg;
+  // Its memory is the session's.
+  nb::class_<packed_keys>(to, "PackedKeys")
+      .def_prop_ro("column", &packed_keys::view)
+      .def_prop_ro(
+          "data",
+          [](const packed_keys& self) { return reinterpret_cast<address>(self.view().data); })
+      .def_prop_ro("validity", [](const packed_keys& self) {
+        return reinterpret_cast<address>(self.validity.data());
+      });
+  nb::class_<composite_keys>(to, "CompositeKeys")
+      .def("__init__", make, arg("backend"), arg("session"), arg("stream"), arg("columns"),
+           arg("descending"), arg("missing"), without_gil())
+      .def("bits", bits)
+      .def("pack_rows", pack_rows, arg("session"), arg("stream"), arg("columns"),
+           nb::keep_alive<0, 2>(), without_gil())
+      .def("pack_points", pack_points, arg("session"), arg("stream"), arg("columns"),
+           nb::keep_alive<0, 2>(), without_gil())
+      .def("pack_ranges", pack_ranges, arg("session"), arg("stream"), arg("equal"),
+           arg("lower").none(), arg("upper").none(), without_gil())
+      .def("holds", holds, arg("session"), arg("stream"), arg("columns"), without_gil());
+}
+
+}  // namespace raydex::python

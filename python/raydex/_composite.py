@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexes over several columns, which are packed into one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from raydex import _raydex
+from raydex._arguments import flag
+from raydex._array_libraries import is_of
+from raydex._arrow import Bitmap, HostCells, is_arrow, is_arrow_alone, view
+from raydex._columns import Column, column_of, read_as, role_of, short_texts
+from raydex._devices import Device
+from raydex._dictionaries import Dictionary
+from raydex._errors import InvalidArgument, Unsupported
+from raydex._frames import check_one_table, is_series, series_like
+from raydex._index import AnyBatch, Index, Points
+from raydex._joins import key_columns, natives
+from raydex._keys import TEXTS, Key
+from raydex._sources import Source, look, same_device
+
+_MISSING = ("unmatched", "first", "last")
+_MOST = 16
+
+
+def columns_of_build(x: Any) -> tuple[list[str] | None, list[Source], bool]:
+    """The columns that an index is built over, their names, and whether they make a key of several: a tuple or list of
+    columns, a list of tuples, a dict, a frame or a table of several columns, an array of NumPy with fields."""
+    several = _has_fields(x) or isinstance(x, Mapping) or is_of("pandas", x, "MultiIndex")
+    if isinstance(x, (list, tuple)):
+        several = bool(x) and all(map(_is_column, x))
+    if isinstance(x, np.ndarray) or not (several or is_arrow(x) or is_arrow_alone(x) or _is_frame(x)):
+        if not several:
+            return (None, [look("column", x)], False)
+    names, sources = _columns("column", x)
+    if not several and len(sources) == 1:
+        sources[0].argument = "column"
+    return (names, sources, several or len(sources) != 1)
+
+
+def _is_column(x: Any) -> bool:
+    """Whether what a list has is a column, not a cell."""
+    return isinstance(x, (list, tuple, range)) or len(getattr(x, "shape", ())) > 0 or is_arrow(x)
+
+
+def _is_frame(x: Any) -> bool:
+    return any(is_of(module, x, "DataFrame") for module in ("pandas", "polars", "cudf"))
+
+
+def _has_fields(x: Any) -> bool:
+    return isinstance(x, (np.ndarray, np.void)) and x.dtype.names is not None
+
+
+def _columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
+    if _has_fields(x):
+        return (list(x.dtype.names), [look(f"{argument}[{name!r}]", x[name]) for name in x.dtype.names])
+    if is_of("pandas", x, "MultiIndex"):
+        return (None, [look(f"{argument}[{i}]", x.get_level_values(i)) for i in range(x.nlevels)])
+    if _is_list_of_keys(x):
+        x = _transposed(argument, x)
+    return key_columns(argument, x)
+
+
+def _is_list_of_keys(x: Any) -> bool:
+    return isinstance(x, list) and bool(x) and all(isinstance(one, tuple) for one in x)
+
+
+def _transposed(argument: str, keys: list[tuple[Any, ...]]) -> tuple[list[Any], ...]:
+    if len(set(map(len, keys))) > 1:
+        raise InvalidArgument(f"{argument}: tuples of several lengths; each has a value for each column")
+    return tuple(map(list, zip(*keys)))
+
+
+def check_columns(sources: list[Source]) -> None:
+    """Refuses what are no columns of one key."""
+    if not 1 <= len(sources) <= _MOST:
+        raise InvalidArgument(f"column: {len(sources)} columns; a key has 1 to {_MOST}")
+    same_device(*sources)
+
+
+class Packing:
+    """How columns are packed: their types, their order, the dictionaries of strings."""
+
+    def __init__(
+        self, names: list[str] | None, sources: list[Source], stream: int, device: Device, descending: Any, missing: Any
+    ) -> None:
+        self.names = names
+        self.device = device
+        self._descending = [flag("descending", one) for one in _of_each("descending", descending, sources)]
+        self._missing = _of_each("missing", missing, sources)
+        for one in self._missing:
+            if one not in _MISSING:
+                raise InvalidArgument(f"missing: {one!r} is none of {', '.join(_MISSING)}")
+        self._dictionaries: list[Dictionary | None] = [None] * len(sources)
+        columns = [self._column(p, one, stream) for p, one in enumerate(sources)]
+        self.size = columns[0].size
+        try:
+            self.native = self._over(columns, stream)
+        except Unsupported:
+            # Ranks of short texts take fewer bits than what lies between them.
+            short = [p for p, one in enumerate(columns) if one.key.dtype is not None and one.key.dtype.kind == "S"]
+            if not short or device.number is not None:
+                raise
+            for p in short:
+                columns[p] = self._ranks(p, sources[p], TEXTS)
+            self.native = self._over(columns, stream)
+        self.keys = [
+            one.key if words is None else words.key for one, words in zip(columns, self._dictionaries)
+        ]
+        self.rows: _raydex.PackedKeys | None = device.run(
+            self.native.pack_rows, device.session(), stream, natives(columns)
+        )
+        """What an index is built over, until it is."""
+
+    def _over(self, columns: list[Column], stream: int) -> _raydex.CompositeKeys:
+        return self.device.run(
+            _raydex.CompositeKeys, self.device.backend, self.device.session(), stream, natives(columns),
+            self._descending, self._missing,
+        )  # fmt: skip
+
+    def _column(self, p: int, source: Source, stream: int) -> Column:
+        column = column_of(source, stream)
+        if column.key.dtype is not None:
+            return column
+        if source.library.device is not None:
+            raise Unsupported(f"{source.argument}: strings in the memory of a GPU are keys of raydex.join only")
+        return short_texts(source, stream) or self._ranks(p, source, column.key)
+
+    def _ranks(self, p: int, source: Source, key: Key) -> Column:
+        self._dictionaries[p], ranks = Dictionary.of(source, key, self.device)
+        return ranks
+
+    def column(self, p: int, source: Source, stream: int, role: str = "") -> Column:
+        """A column of probes in the type of one of the key. `role`: see `column_of`."""
+        key, words = self.keys[p], self._dictionaries[p]
+        source = read_as(source, key)
+        if words is not None:
+            return words.numbers(source, role)
+        return column_of(source, stream, key, True, role and role_of(source, key, role, stream))
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.keys))})"
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether numbers have 32 bits."""
+        return sum(self.native.bits()) <= 32
+
+
+def _of_each(argument: str, value: Any, columns: list[Source]) -> list[Any]:
+    if not isinstance(value, (list, tuple)):
+        return [value] * len(columns)
+    if len(value) != len(columns):
+        raise InvalidArgument(f"{argument}: {len(value)} values, but there are {len(columns)} columns")
+    return list(value)
+
+
+class Probe:
+    """The columns of probes."""
+
+    def __init__(self, argument: str, x: Any, packing: Packing, is_end: bool = False) -> None:
+        """`is_end`: whether None at last stands for no end."""
+        self.argument = argument
+        self.like: Any = None  # a Series, as answers are to be
+        names: list[str] | None = None
+        if _is_list_of_keys(x):
+            x = _transposed(argument, x)
+        if isinstance(x, tuple):
+            check_one_table(argument, x)
+            self.given = x
+            label = argument if len(x) == 1 else argument + "[{}]"
+            sources = [_look(label.format(i), one) for i, one in enumerate(x)]
+            self.like = next(filter(is_series, x), None)
+        else:
+            names, sources = _columns(argument, x)
+            self.given = (x,) if len(sources) == 1 else (None,) * len(sources)
+            self.like = _series_of(x)
+        most = len(packing.keys)
+        if not 1 <= len(sources) <= most:
+            raise InvalidArgument(f"{argument}: {len(sources)} columns, but the key has {most}")
+        if names is not None and packing.names is not None:
+            own = packing.names[: len(names)]
+            if set(names) != set(own):
+                raise InvalidArgument(
+                    f"{argument}: its columns are {', '.join(names)}, but the first ones of the key {', '.join(own)}; "
+                    "give a tuple of columns to take them by their places"
+                )
+            sources = [sources[names.index(name)] for name in own]
+        self.is_open = is_end and isinstance(x, tuple) and x[-1] is None
+        self.size = len(sources)  # of columns
+        self.sources = sources[:-1] if self.is_open else sources
+        self.scalar = all(one.scalar for one in self.sources)
+
+
+def _look(argument: str, x: Any) -> Source:
+    """A column or a value; None is a missing one."""
+    if x is not None:
+        return look(argument, x)
+    source = look(argument, [None])
+    source.scalar = True
+    return source
+
+
+def _series_of(x: Any) -> Any:
+    """A column of what is a Series or has some."""
+    if is_of("pandas", x, "DataFrame") and x.shape[1]:
+        return x.iloc[:, 0]
+    if is_of("polars", x, "DataFrame") and x.width:
+        return x.to_series()
+    cells = x.values() if isinstance(x, Mapping) else x if isinstance(x, list) else [x]
+    return next(filter(is_series, cells), None)
+
+
+def _in_step(columns: list[Column], sources: list[Source]) -> list[Column]:
+    """Columns of one size: single values are repeated."""
+    sizes = [one.size for one, source in zip(columns, sources) if not source.scalar]
+    return [
+        _repeated(one, source, sizes[0]) if sizes and source.scalar else one for one, source in zip(columns, sources)
+    ]
+
+
+def _repeated(column: Column, source: Source, size: int) -> Column:
+    if source.library.device is not None:
+        raise InvalidArgument(f"{source.argument}: a single value beside columns of a GPU; give a column of them")
+    array, validity, _ = column.kept
+    there = validity is None or bool(validity.there(1)[0])
+    cells = HostCells(np.repeat(array, size), None if there else Bitmap.of(np.zeros(size, bool)), column.key.unit)
+    made = column_of(Source(source.argument, None, source.library, cells), 0, column.key)
+    made.no_key = None if column.no_key is None else np.repeat(column.no_key, size)
+    return made
+
+
+class CompositePoints(Points):
+    """Keys of all columns that are joined, inserted or erased."""
+
+    def __init__(self, packing: Packing, probe: Probe, inserts: bool) -> None:
+        super().__init__(probe.sources[0], packing.keys[0], inserts)
+        if probe.size != len(packing.keys):
+            raise InvalidArgument(f"{probe.argument}: {probe.size} columns, but the key has {len(packing.keys)}")
+        same_device(*probe.sources)
+        self._packing, self._probe = packing, probe
+
+    def native(self, stream: int) -> Any:
+        packing, sources = self._packing, self._probe.sources
+        role = "kept" if self._inserts else ""
+        columns = _in_step([packing.column(p, one, stream, role) for p, one in enumerate(sources)], sources)
+        self.kept = (columns, _packed_points(packing, columns, stream, self._inserts))
+        return self.kept[1].column
+
+
+def _packed_points(packing: Packing, columns: list[Column], stream: int, inserts: bool = False) -> _raydex.PackedKeys:
+    run, session, cells = packing.device.run, packing.device.session(), natives(columns)
+    if not inserts:
+        packed = run(packing.native.pack_points, session, stream, cells)
+        none = _no_keys(columns)
+        if none is not None:
+            bits = view(packed.validity, (len(none) + 7) // 8, np.uint8, packed)
+            bits &= ~np.packbits(none, bitorder="little")
+        return packed
+    if not run(packing.native.holds, session, stream, cells):
+        raise InvalidArgument(
+            "keys: some values lie outside of those that the columns had when the index was built; build it again"
+        )
+    return run(packing.native.pack_rows, session, stream, cells)
+
+
+def _no_keys(columns: list[Column]) -> npt.NDArray[np.bool_] | None:
+    """Which probes have a value that is none of the keys' type. It is no missing one, which may match."""
+    found = [one.no_key for one in columns if one.no_key is not None]
+    return np.logical_or.reduce(found) if found else None
+
+
+class CompositeBatch(AnyBatch):
+    """Probes of a key of several columns."""
+
+    __slots__ = ()
+
+    def __init__(self, index: CompositeIndex, lower: Any, upper: Any, stream: Any) -> None:
+        packing = index._packing
+        probe = Probe("points" if upper is None else "lower", lower, packing, upper is not None)
+        end = None if upper is None else Probe("upper", upper, packing, True)
+        sources = [*probe.sources, *(() if end is None else end.sources)]
+        if not sources:
+            raise InvalidArgument("lower: neither end is given")
+        same_device(*sources)
+        self.library = sources[0].library
+        index._check_device(sources[0].argument, self.library)
+        number, kept = self.library.stream_for(stream)
+        index._streams[number] = kept
+        self.stream = number
+        self.shape, self._probes, self._source = None, lower, sources[0]
+        self.is_aside, self.before = False, None
+        self._index = index
+        self._scalar = probe.scalar and (end is None or end.scalar)
+        self._like = probe.like if end is None or probe.like is not None else end.like
+        if end is None:
+            self._columns, begin, last = self._of_points(packing, probe)
+        else:
+            self._columns, begin, last = self._of_range(packing, probe, end)
+        self.size = begin.size
+        self.arguments = (index._session, number, begin, last)
+
+    def _of_points(self, packing: Packing, probe: Probe) -> tuple[Any, Any, Any]:
+        columns = [packing.column(p, one, self.stream) for p, one in enumerate(probe.sources)]
+        columns = _in_step(columns, probe.sources)
+        if probe.size < len(packing.keys):
+            return self._ranges(packing, columns, None, None)
+        packed = _packed_points(packing, columns, self.stream)
+        return ((columns, packed), packed.column, None)
+
+    def _of_range(self, packing: Packing, lower: Probe, upper: Probe) -> tuple[Any, Any, Any]:
+        last = lower.size - 1
+        if upper.size not in (1, lower.size):
+            raise InvalidArgument(
+                f"upper: {upper.size} columns, but lower has {lower.size}; give as many, or the ends alone"
+            )
+        if upper.size == lower.size:
+            self._check_equal(packing, lower, upper)
+        sources = lower.sources[:last]
+        columns = [packing.column(p, one, self.stream) for p, one in enumerate(sources)]
+        for probe, role in ((lower, "at_least"), (upper, "at_most")):
+            if not probe.is_open:
+                sources = [*sources, probe.sources[-1]]
+                columns.append(packing.column(last, probe.sources[-1], self.stream, role))
+        columns = _in_step(columns, sources)
+        ends = iter(columns[last:])
+        begin = None if lower.is_open else next(ends)
+        return self._ranges(packing, columns[:last], begin, None if upper.is_open else next(ends))
+
+    def _ranges(
+        self, packing: Packing, equal: list[Column], lower: Column | None, upper: Column | None
+    ) -> tuple[Any, Any, Any]:
+        begin, end = packing.device.run(
+            packing.native.pack_ranges, packing.device.session(), self.stream, natives(equal),
+            lower and lower.native, upper and upper.native,
+        )  # fmt: skip
+        none = _no_keys(equal)
+        if none is not None:
+            for numbers, empty in zip(_numbers(packing, (begin, end), len(none)), (1, 0)):
+                numbers[none] = empty
+        return ((equal, lower, upper, begin, end), begin.column, end.column)
+
+    def _check_equal(self, packing: Packing, lower: Probe, upper: Probe) -> None:
+        """Refuses ends that differ before the last column."""
+        last = lower.size - 1
+        pairs = list(zip(lower.given, upper.given, lower.sources, upper.sources))[:last]
+        if all(a is b and a is not None or (x.scalar and y.scalar and _same(a, b)) for a, b, x, y in pairs):
+            return
+        if self.library.device is not None:
+            raise InvalidArgument("upper: of columns of a GPU give the ends of the last one alone, as (a, begin), end")
+        found = []
+        for probe in (lower, upper):
+            sources = probe.sources[:last]
+            columns = _in_step([packing.column(p, one, 0) for p, one in enumerate(sources)], sources)
+            kept, _, _ = self._ranges(packing, columns, None, None)
+            found.append(_numbers(packing, kept[-2:], columns[0].size)[0])
+        if (found[0] != found[1]).any():
+            raise InvalidArgument(
+                "upper: it differs from lower before the last column; a range is of the last column that is given, and "
+                "the columns before it are the same at both ends"
+            )
+
+    @property
+    def is_series(self) -> bool:
+        return self._like is not None and self.library.device is None
+
+    def like_probes(self, found: Any, none: Any = None) -> Any:
+        return found if self.library.device is not None else series_like(self._like, found, none, None)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(type(a) is type(b) and a == b)
+
+
+def _numbers(packing: Packing, packed: Any, size: int) -> list[npt.NDArray[Any]]:
+    """The numbers of packed keys in host memory."""
+    return [view(one.data, size, "u4" if packing.is_narrow else "u8", one) for one in packed]
+
+
+class CompositeIndex(Index):
+    """An index over several columns, made by `raydex.build`. It answers what an `Index` does, of keys that have a value
+    for each column.
+
+        >>> import raydex
+        >>> index = raydex.build(([7, 7, 9, 7], [1, 2, 1, 31]))
+        >>> index.first(([7, 9], [31, 2]))
+        array([ 3, -1])
+        >>> index.count([7, 8])  # of the first column alone
+        array([3, 0])
+        >>> index.rows((7, 2), (7, 40)).rows
+        array([1, 3])
+
+    *Probes* are as many columns as the key has: a tuple or list of columns, a dict, a frame, a table. Columns that have
+    names on both sides are matched by these, others by their places. A tuple of single values is one key, a list of
+    tuples are several; beside columns a single value is that of each probe. *Fewer columns* are the first ones of the
+    key: all rows with these values match. *Ranges* are of the last column that is given, both ends included:
+    `rows((a, begin), (a, end))`, or shorter `rows((a, begin), end)`; the columns before it are the same at both ends.
+    None in place of an end, `(a, None)`, leaves that side open.
+
+    *Missing* values match nothing, and a row with one is not in the index; of a column built with `missing="first"` or
+    `"last"` they equal each other, and are in no range of this column. A value that no row has or could have between
+    the smallest and the largest one of its column matches nothing. `insert` takes values between these alone.
+
+    Ranks, predecessors and successors are not answered. All else is as of `Index`.
+    """
+
+    __module__ = "raydex"
+
+    def __init__(self, native: Any, packing: Packing, kept: Any, stream: int) -> None:
+        self._packing = packing
+        super().__init__(native, packing.device, Key(np.dtype("uint64"), str(packing)), kept, stream)
+
+    def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> CompositeBatch:
+        if role:
+            raise Unsupported("points: an index over several columns has no ranks, predecessors and successors")
+        return CompositeBatch(self, lower, upper, stream)
+
+    def _points(self, argument: str, x: Any, inserts: bool = False) -> CompositePoints:
+        return CompositePoints(self._packing, Probe(argument, x, self._packing), inserts)

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is checked before columns of a key are packed, and how many bits they take.
+#include "raydex/composite_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <string>
+
+#include "raydex/error.hpp"
+#include "src/interface/builders.hpp"
+#include "src/interface/checks.hpp"
+
+namespace raydex {
+
+namespace {
+
+std::vector<column> cells_of_all(std::span<const composite_column> columns) {
+  std::vector<column> all;
+  for (const composite_column& one : columns)
+    all.push_back(one.cells);
+  return all;
+}
+
+key_parts key_of(std::span<const column> columns) {
+  return {columns.begin(), columns.end()};
+}
+
+// Of the numbers of a column; 65 where they have more than 64.
+unsigned bits_of(const composite_part& part) {
+  if (part.first > part.last) return 0;
+  const std::uint64_t span = part.last - part.first;
+  if (part.missing == missing_cells::unmatched) return static_cast<unsigned>(std::bit_width(span));
+  return span == ~std::uint64_t{0} ? 65 : static_cast<unsigned>(std::bit_width(span + 1));
+}
+
+[[noreturn]] void refuse_bits(const std::vector<composite_part>& parts, unsigned bits) {
+  std::string each;
+  for (const composite_part& part : parts)
+    each += fmt::format("{}{}", each.empty() ? "" : " + ", part.bits);
+  throw unsupported(
+      fmt::format("columns: from their smallest values to their largest ones they take {} = {} "
+                  "bits, but a key has 64; give ranks of values in place of columns that have few "
+                  "of them far apart, coarser times, or fewer columns",
+                  each, bits));
+}
+
+}  // namespace
+
+composite_keys::composite_keys(backend where, const context& on,
+                               std::span<const composite_column> columns) try
+    : where_(where) {
+  check_available(where);
+  check_space(on, where);
+  const std::vector<column> cells = cells_of_all(columns);
+  check_key(where, "columns", key_of(cells));
+  for (const composite_column& one : columns) {
+    if (one.missing > missing_cells::last)
+      throw invalid_argument(fmt::format("missing: {} is none of unmatched, first and last",
+                                         static_cast<int>(one.missing)));
+    composite_part part;
+    part.format = one.cells.format;
+    part.descending = one.descending;
+    part.missing = one.missing;
+    parts_.push_back(part);
+  }
+  operation_on(where, &operation_table::find_composite_spans)(on, cells, parts_);
+  unsigned bits = 0;
+  for (composite_part& part : parts_)
+    bits += part.bits = bits_of(part);
+  if (bits > 64) refuse_bits(parts_, bits);
+} catch (...) {
+  rethrow_as_error();
+}
+
+void composite_keys::check(const context& on, std::span<const column> columns) const {
+  check_space(on, where_);
+  check_key(where_, "columns", key_of(columns));
+  if (columns.size() > parts_.size())
+    throw invalid_argument(
+        fmt::format("columns: {}, but the key has {}", columns.size(), parts_.size()));
+  for (std::size_t p = 0; p < columns.size(); ++p) {
+    if (columns[p].format == parts_[p].format) continue;
+    throw invalid_argument(fmt::format("columns: column {} is {}, but that of the key is {}", p + 1,
+                                       to_string(columns[p].format), to_string(parts_[p].format)));
+  }
+}
+
+key_format composite_keys::format() const noexcept {
+  unsigned bits = 0;
+  for (const composite_part& part : parts_)
+    bits += part.bits;
+  return key_format(bits <= 32 ? key_type::uint32 : key_type::uint64);
+}
+
+void composite_keys::check_all(const context& on, std::span<const column> columns) const {
+  check(on, columns);
+  if (columns.size() == parts_.size()) return;
+  throw invalid_argument(
+      fmt::format("columns: {}, but the key has {}; the first ones alone are packed as ranges",
+                  columns.size(), parts_.size()));
+}
+
+packed_keys composite_keys::pack(const context& on, std::span<const column> columns,
+                                 bool all_have_values) const {
+  check_all(on, columns);
+  return operation_on(where_, &operation_table::pack_composite_keys)(on, parts_, columns,
+                                                                     all_have_values);
+}
+
+packed_keys composite_keys::pack_rows(const context& on, std::span<const column> columns) const
+    try {
+  return pack(on, columns, true);
+} catch (...) {
+  rethrow_as_error();
+}
+
+packed_keys composite_keys::pack_points(const context& on, std::span<const column> columns) const
+    try {
+  return pack(on, columns, false);
+} catch (...) {
+  rethrow_as_error();
+}
+
+packed_ranges composite_keys::pack_ranges(const context& on, std::span<const column> equal,
+                                          const std::optional<column>& lower,
+                                          const std::optional<column>& upper) const try {
+  std::vector<column> all(equal.begin(), equal.end());
+  if (!lower && !upper) check(on, all);
+  for (const auto& bounds : {lower, upper}) {
+    if (!bounds) continue;
+    all.push_back(*bounds);
+    check(on, all);
+    all.pop_back();
+  }
+  if (lower && upper && lower->size != upper->size)
+    throw invalid_argument(
+        fmt::format("upper: {} bounds, but {} lower ones", upper->size, lower->size));
+  return operation_on(where_, &operation_table::pack_composite_ranges)(on, parts_, equal, lower,
+                                                                       upper);
+} catch (...) {
+  rethrow_as_error();
+}
+
+bool composite_keys::holds(const context& on, std::span<const column> columns) const try {
+  check_all(on, columns);
+  std::vector<composite_part> others(parts_);
+  for (composite_part& one : others) {
+    one.first = 1;
+    one.last = 0;
+  }
+  operation_on(where_, &operation_table::find_composite_spans)(on, columns, others);
+  for (std::size_t p = 0; p < others.size(); ++p)
+    if (others[p].first <= others[p].last &&
+        (others[p].first < parts_[p].first || others[p].last > parts_[p].last))
+      return false;
+  return true;
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex

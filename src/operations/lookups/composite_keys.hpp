@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backends' composite keys have in common.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "raydex/composite_keys.hpp"
+#include "raydex/core/lookups/composite_keys.hpp"
+#include "src/operations/joins/numbered_keys.hpp"
+#include "src/operations/joins/slices.hpp"
+
+namespace raydex {
+
+inline core::numbered_column numbered(const composite_part& part) {
+  core::numbered_column made;
+  made.has_values = part.first <= part.last;
+  made.has_missing = part.missing != missing_cells::unmatched;
+  made.shift = part.missing == missing_cells::first ? 1 : 0;
+  if (made.has_values) {
+    made.flip = part.descending ? ~std::uint64_t{0} : 0;
+    made.low = part.descending ? ~part.last : part.first;
+    made.span = part.last - part.first;
+    if (part.missing == missing_cells::last) made.missing = made.span + 1;
+  }
+  made.bits = static_cast<std::uint8_t>(part.bits);
+  return made;
+}
+inline core::numbered_columns numbered(std::span<const composite_part> parts,
+                                       std::span<const column> columns) {
+  core::numbered_columns all;
+  for (const column& cells : columns) {
+    all.parts[all.count] = numbered(parts[all.count]);
+    all.parts[all.count++].cells = key_cells_of(cells);
+  }
+  return all;
+}
+
+inline unsigned bits_of(std::span<const composite_part> parts) {
+  unsigned bits = 0;
+  for (const composite_part& part : parts)
+    bits += part.bits;
+  return bits;
+}
+
+// Room for numbers of keys.
+inline packed_keys room_for_packed(const context& on, std::span<const composite_part> parts,
+                                   std::uint64_t size) {
+  packed_keys made;
+  if (bits_of(parts) <= 32) {
+    made.format = key_format(key_type::uint32);
+    made.narrow = {on, size};
+  } else {
+    made.format = key_format(key_type::uint64);
+    made.wide = {on, size};
+  }
+  return made;
+}
+
+// Writes the spans of columns. Waits for the stream.
+template <class Executor>
+void find_composite_spans(const context& on, std::span<const column> columns,
+                          std::span<composite_part> parts) {
+  core::composite_cells cells;
+  for (const column& one : columns)
+    cells.parts[cells.count++] = key_cells_of(one);
+  const auto spans = spans_of<Executor>(on, cells, columns.front().size, cells.count);
+  for (std::size_t p = 0; p < spans.size(); ++p) {
+    if (!spans[p].any()) continue;
+    parts[p].first = spans[p].first();
+    parts[p].last = spans[p].above;
+  }
+}
+
+// `all_have_values`: whether each key has a number unless a cell of it is missing.
+template <class Executor>
+packed_keys pack_composite_keys(const context& on, std::span<const composite_part> parts,
+                                std::span<const column> columns, bool all_have_values) {
+  const std::uint64_t size = columns.front().size;
+  packed_keys made = room_for_packed(on, parts, size);
+  bool all_match = all_have_values;
+  for (std::size_t p = 0; p < columns.size(); ++p)
+    all_match &= parts[p].missing != missing_cells::unmatched || columns[p].validity == nullptr;
+  if (!all_match) made.validity = {on, (size + 7) / 8};
+  const auto write = [&]<class Code>(Code* numbers) {
+    using put = core::put_composite_keys<Code>;
+    Executor::for_each_in_warps(on,
+                                put{numbered(parts, columns), size, numbers, made.validity.data()},
+                                (size + put::chunk - 1) / put::chunk);
+  };
+  made.format.width == 4 ? write(made.narrow.data()) : write(made.wide.data());
+  return made;
+}
+
+template <class Executor>
+packed_ranges pack_composite_ranges(const context& on, std::span<const composite_part> parts,
+                                    std::span<const column> equal,
+                                    const std::optional<column>& lower,
+                                    const std::optional<column>& upper) {
+  const std::uint64_t size = lower ? lower->size : upper ? upper->size : equal.front().size;
+  const bool bounded = lower || upper;
+  packed_ranges made{room_for_packed(on, parts, size), room_for_packed(on, parts, size)};
+  const auto write = [&]<class Code>(Code* least, Code* most) {
+    core::put_composite_ranges<Code> put;
+    put.equal = numbered(parts, equal);
+    if (bounded) put.bounded = numbered(parts[equal.size()]);
+    put.has_lower = lower.has_value();
+    put.has_upper = upper.has_value();
+    if (lower) put.lower = key_cells_of(*lower);
+    if (upper) put.upper = key_cells_of(*upper);
+    put.behind = bits_of(parts.subspan(equal.size() + (bounded ? 1 : 0)));
+    put.least = least;
+    put.most = most;
+    Executor::for_each(on, put, size);
+  };
+  made.lower.format.width == 4 ? write(made.lower.narrow.data(), made.upper.narrow.data())
+                               : write(made.lower.wide.data(), made.upper.wide.data());
+  return made;
+}
+
+}  // namespace raydex

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+// An index over packed columns answers as a comparison of all rows, column by column, does.
+#include "raydex/composite_keys.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "raydex/error.hpp"
+#include "raydex/index.hpp"
+#include "raydex/session.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/keys.hpp"
+#include "tests/support/tested_backend.hpp"
+
+namespace raydex::test {
+namespace {
+
+// Cells of a column, and which are there.
+template <class T>
+struct cells {
+  std::vector<T> values;
+  std::vector<bool> there = {};
+
+  bool valid(std::size_t i) const { return there.empty() || there[i]; }
+  std::vector<std::uint8_t> bits() const {
+    std::vector<std::uint8_t> all(values.size() / 8 + 1);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (valid(i)) all[i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
+    return all;
+  }
+};
+
+// What a column does: for columns of different types in one table.
+class any_cells {
+ public:
+  virtual ~any_cells() = default;
+  virtual std::uint64_t size() const = 0;
+  virtual bool valid(std::size_t i) const = 0;
+  // Compares a cell with one of another column of the type: negative, 0 or positive.
+  virtual int compare(std::size_t i, const any_cells& other, std::size_t j) const = 0;
+  virtual column at(const session& where) = 0;
+};
+
+template <class T>
+class typed_cells final : public any_cells {
+ public:
+  explicit typed_cells(cells<T> of) : of_(std::move(of)) {}
+  std::uint64_t size() const override { return of_.values.size(); }
+  bool valid(std::size_t i) const override { return of_.valid(i); }
+  int compare(std::size_t i, const any_cells& other, std::size_t j) const override {
+    const T& own = of_.values[i];
+    const T& others = static_cast<const typed_cells&>(other).of_.values[j];
+    return key_less{}(own, others) ? -1 : key_less{}(others, own) ? 1 : 0;
+  }
+  column at(const session& where) override {
+    placed_ = where.upload(of_.values);
+    if (of_.there.empty()) return column(placed_);
+    bits_ = where.upload(of_.bits());
+    return column(placed_, bits_.data());
+  }
+
+ private:
+  cells<T> of_;
+  buffer<T> placed_;
+  buffer<std::uint8_t> bits_;
+};
+
+using table = std::vector<std::unique_ptr<any_cells>>;
+
+template <class... T>
+table table_of(cells<T>... columns) {
+  table all;
+  (all.push_back(std::make_unique<typed_cells<T>>(std::move(columns))), ...);
+  return all;
+}
+
+struct order {
+  bool descending = false;
+  missing_cells missing = missing_cells::unmatched;
+};
+
+class composite : public backend_test {
+ protected:
+  std::vector<column> placed(const table& from) const {
+    std::vector<column> all;
+    for (const auto& one : from)
+      all.push_back(one->at(at()));
+    return all;
+  }
+
+  // Builds over a table, and compares all that is asked of it with a look at each row.
+  void check(const table& rows, const std::vector<order>& orders, const table& wanted) {
+    check(rows, orders, wanted, wanted);
+  }
+  // `ends`: as many as probes, which are the upper bounds of their ranges.
+  void check(const table& rows, const std::vector<order>& orders, const table& wanted,
+             const table& ends) {
+    const auto columns = placed(rows);
+    std::vector<composite_column> described;
+    for (std::size_t p = 0; p < columns.size(); ++p)
+      described.emplace_back(columns[p], orders[p].descending, orders[p].missing);
+    const composite_keys keys(tested_backend(), at(), described);
+    EXPECT_TRUE(keys.holds(at(), columns));
+    const packed_keys packed = keys.pack_rows(at(), columns);
+    EXPECT_EQ(packed.view().format, keys.format());
+    const auto over = build("pivot_tree", tested_backend(), at(), packed.view());
+
+    const auto probes = placed(wanted);
+    const auto bounds = &ends == &wanted ? probes : placed(ends);
+    const auto is_there = [&](std::size_t row) {
+      for (std::size_t p = 0; p < rows.size(); ++p)
+        if (!rows[p]->valid(row) && orders[p].missing == missing_cells::unmatched) return false;
+      return true;
+    };
+    const auto equals = [&](std::size_t row, std::size_t probe, std::size_t columns_of) {
+      for (std::size_t p = 0; p < columns_of; ++p) {
+        const bool valid = rows[p]->valid(row);
+        if (valid != wanted[p]->valid(probe)) return false;
+        if (!valid && orders[p].missing == missing_cells::unmatched) return false;
+        if (valid && rows[p]->compare(row, *wanted[p], probe) != 0) return false;
+      }
+      return is_there(row);
+    };
+    const std::uint64_t size = wanted.front()->size();
+    const auto expect_rows = [&](const raydex::probes& batch, const auto& matches) {
+      buffer<std::uint64_t> offsets(at(), size + 1);
+      over->offsets(at(), batch, offsets);
+      const auto begins = at().download(offsets);
+      buffer<std::uint32_t> out(at(), begins.back());
+      over->rows(at(), batch, offsets, out);
+      const auto found = at().download(out);
+      for (std::uint64_t i = 0; i < size; ++i) {
+        std::vector<std::uint32_t> expected;
+        for (std::size_t row = 0; row < rows.front()->size(); ++row)
+          if (matches(row, i)) expected.push_back(static_cast<std::uint32_t>(row));
+        std::vector<std::uint32_t> own(found.begin() + static_cast<std::ptrdiff_t>(begins[i]),
+                                       found.begin() + static_cast<std::ptrdiff_t>(begins[i + 1]));
+        std::sort(own.begin(), own.end());
+        ASSERT_EQ(own, expected) << "probe " << i;
+      }
+    };
+    const auto all = [&](std::size_t row, std::size_t i) { return equals(row, i, rows.size()); };
+    expect_rows(points(keys.pack_points(at(), probes).view()), all);
+    for (std::size_t k = 1; k <= rows.size(); ++k) {
+      SCOPED_TRACE(k);
+      const std::span<const column> first(probes.data(), k);
+      expect_rows(keys.pack_ranges(at(), first).view(),
+                  [&](std::size_t row, std::size_t i) { return equals(row, i, k); });
+    }
+    // Bounds of each column.
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      for (const bool has_lower : {true, false}) {
+        for (const bool has_upper : {true, false}) {
+          if (!has_lower && !has_upper) continue;
+          SCOPED_TRACE(k);
+          const auto lower = has_lower ? std::optional(probes[k]) : std::nullopt;
+          const auto upper = has_upper ? std::optional(bounds[k]) : std::nullopt;
+          expect_rows(
+              keys.pack_ranges(at(), std::span<const column>(probes.data(), k), lower, upper)
+                  .view(),
+              [&](std::size_t row, std::size_t i) {
+                if (!equals(row, i, k) || !is_there(row) || !rows[k]->valid(row)) return false;
+                return (!has_lower ||
+                        (wanted[k]->valid(i) && rows[k]->compare(row, *wanted[k], i) >= 0)) &&
+                       (!has_upper ||
+                        (ends[k]->valid(i) && rows[k]->compare(row, *ends[k], i) <= 0));
+              });
+        }
+      }
+    }
+  }
+
+  template <class T>
+  cells<T> some(std::size_t size, unsigned few, unsigned missing_one_in = 0, T base = T{}) {
+    cells<T> made;
+    for (std::size_t i = 0; i < size; ++i) {
+      if constexpr (std::is_arithmetic_v<T>) {
+        made.values.push_back(static_cast<T>(base + static_cast<T>(below(random_, few))));
+      } else {
+        made.values.push_back(dense_key<T>(below(random_, few)));
+      }
+      if (missing_one_in != 0) made.there.push_back(below(random_, missing_one_in) != 0);
+    }
+    return made;
+  }
+  std::mt19937_64 random_ = generator();
+};
+
+constexpr missing_cells ways[] = {missing_cells::unmatched, missing_cells::first,
+                                  missing_cells::last};
+
+TEST_F(composite, two_columns_in_each_order) {
+  for (const bool descending : {false, true}) {
+    for (const missing_cells first : ways) {
+      for (const missing_cells second : ways) {
+        // Probes go beyond what the columns span.
+        const auto rows =
+            table_of(some<std::int32_t>(700, 9, 7, -4), some<std::int64_t>(700, 5, 5));
+        const auto wanted =
+            table_of(some<std::int32_t>(90, 15, 6, -7), some<std::int64_t>(90, 9, 6, -2));
+        const auto ends =
+            table_of(some<std::int32_t>(90, 15, 6, -5), some<std::int64_t>(90, 9, 6, 0));
+        check(rows, {{descending, first}, {!descending, second}}, wanted, ends);
+        check(rows, {{descending, first}, {descending, second}}, wanted, ends);
+      }
+    }
+  }
+}
+
+TEST_F(composite, columns_of_all_types) {
+  const auto made = [&](std::size_t size, unsigned few) {
+    return table_of(some<std::uint32_t>(size, few), some<std::array<char, 1>>(size, few),
+                    some<std::int32_t>(size, few, 9, -2), some<std::uint64_t>(size, few),
+                    some<std::array<char, 6>>(size, few));
+  };
+  check(made(600, 3), {{}, {true}, {false, missing_cells::last}, {}, {}}, made(80, 4), made(80, 4));
+}
+
+TEST_F(composite, extremes_of_each_type) {
+  const auto one = [&]<class T>(T /*type*/) {
+    const auto extremes = extreme_keys<T>();
+    // The whole span takes all bits that a type of 64 has.
+    for (const bool descending : {false, true})
+      check(table_of(cells<T>{extremes}, cells<std::int32_t>{std::vector(extremes.size(), -7)}),
+            {{descending}, {}},
+            table_of(cells<T>{extremes}, cells<std::int32_t>{std::vector(extremes.size(), -7)}));
+  };
+  one(std::uint32_t{});
+  one(std::uint64_t{});
+  one(std::int32_t{});
+  one(std::int64_t{});
+  one(float{});
+  one(double{});
+  one(std::array<char, 3>{});
+  one(std::array<char, 8>{});
+}
+
+TEST_F(composite, floats_among_each_other) {
+  std::vector<float> values;
+  for (const float key : extreme_keys<float>())
+    for (int i = 0; i < 4; ++i)
+      values.push_back(key);
+  const auto made = [&](unsigned few) {
+    return table_of(some<std::uint32_t>(values.size(), few), cells<float>{values});
+  };
+  check(made(2), {{}, {}}, made(3));
+  check(made(2), {{}, {true}}, made(3));
+}
+
+TEST_F(composite, one_value_and_none) {
+  const auto one = [](std::size_t size) {
+    return table_of(cells<std::int64_t>{std::vector<std::int64_t>(size, 12345678901)},
+                    cells<std::uint32_t>{std::vector<std::uint32_t>(size, 7)});
+  };
+  check(one(100), {{}, {}}, one(9));
+  check(one(100), {{}, {}},
+        table_of(some<std::int64_t>(9, 3, 2, 12345678900), some<std::uint32_t>(9, 9)));
+  check(one(0), {{}, {false, missing_cells::last}}, one(9));
+  for (const missing_cells how : ways) {
+    const cells<std::int32_t> nothing{{1, 2, 3}, {false, false, false}};
+    check(table_of(nothing, cells<std::int32_t>{{5, 5, 6}}), {{true, how}, {}},
+          table_of(cells<std::int32_t>{{0, 0, 2}, {false, true, true}},
+                   cells<std::int32_t>{{5, 5, 6}}));
+  }
+}
+
+TEST_F(composite, sixteen_columns_of_four_bits) {
+  const auto made = [&](std::size_t size) {
+    table all;
+    for (int p = 0; p < 16; ++p) {
+      cells<std::int32_t> one = some<std::int32_t>(size, 2, 0, p);
+      one.values[0] = p;
+      one.values[1] = p + 15;
+      all.push_back(std::make_unique<typed_cells<std::int32_t>>(std::move(one)));
+    }
+    return all;
+  };
+  const auto rows = made(300);
+  check(rows, std::vector<order>(16), made(20));
+  std::vector<order> descending(16, order{true});
+  check(rows, descending, made(20));
+}
+
+TEST_F(composite, as_many_bits_as_there_are) {
+  using limits = std::numeric_limits<std::int32_t>;
+  const auto made = [] {
+    return table_of(cells<std::int32_t>{{limits::min(), 0, limits::max(), -1}},
+                    cells<std::int32_t>{{limits::max(), 5, limits::min(), 6}});
+  };
+  for (const bool descending : {false, true})
+    check(made(), {{descending}, {!descending}}, made());
+  const table rows = made();
+  const auto columns = placed(rows);
+  expect_error<unsupported>(
+      [&] {
+        composite_keys(tested_backend(), at(),
+                       {{columns[0]}, {columns[1], false, missing_cells::last}});
+      },
+      {"32 + 33 = 65 bits", "64"});
+  const auto all = table_of(cells<std::uint64_t>{{0, ~std::uint64_t{0}}});
+  const auto whole = placed(all);
+  expect_error<unsupported>(
+      [&] {
+        composite_keys(tested_backend(), at(), {{whole[0], false, missing_cells::first}});
+      },
+      {"65"});
+}
+
+TEST_F(composite, numbers_of_up_to_32_bits_are_narrow) {
+  const auto rows = table_of(cells<std::int64_t>{{-5, 65530}}, cells<std::int64_t>{{0, 65535}});
+  const auto columns = placed(rows);
+  const composite_keys keys(tested_backend(), at(), {{columns[0]}, {columns[1]}});
+  EXPECT_EQ(keys.parts()[0].bits, 16U);
+  EXPECT_EQ(keys.parts()[1].bits, 16U);
+  EXPECT_EQ(to_string(keys.format()), "uint32");
+  check(rows, {{}, {}},
+        table_of(cells<std::int64_t>{{-5, 65530, 65531}}, cells<std::int64_t>{{0, 65535, 65536}}));
+}
+
+TEST_F(composite, cells_apart_and_bitmaps_that_begin_within_a_byte) {
+  const auto far = at().upload(std::vector<std::int32_t>{1, -1, 2, -1, 3, -1, 2, -1});
+  const auto near = at().upload(std::vector<std::int32_t>{7, 7, 8, 7});
+  const auto bits = at().upload(std::vector<std::uint8_t>{0b1011'0000});
+  column apart(format_of<std::int32_t>, far.data(), 4);
+  apart.stride = 8;
+  const column some(near, validity_bitmap(bits.data(), 4));
+  const composite_keys keys(tested_backend(), at(), {{apart}, {some}});
+  const std::vector<column> columns{apart, some};
+  const auto packed = keys.pack_rows(at(), columns);
+  EXPECT_EQ(keys.parts()[0].bits, 2U);
+  EXPECT_EQ(keys.parts()[1].bits, 0U);  // 8 is missing
+  const auto over = build("sorted_array", tested_backend(), at(), packed.view());
+  EXPECT_EQ(over->info().entries, 3U);
+  const auto points_at = keys.pack_points(at(), columns);
+  buffer<std::uint32_t> out(at(), 4);
+  over->first(at(), points(points_at.view()), out);
+  EXPECT_EQ(at().download(out), (std::vector<std::uint32_t>{0, 1, not_found<std::uint32_t>, 1}));
+}
+
+TEST_F(composite, holds_what_it_spans) {
+  const auto rows = table_of(cells<std::int32_t>{{1, 9}}, cells<std::int32_t>{{-3, 3}});
+  const auto columns = placed(rows);
+  const composite_keys keys(tested_backend(), at(), {{columns[0]}, {columns[1], true}});
+  const auto holds = [&](cells<std::int32_t> first, cells<std::int32_t> second) {
+    const auto others = table_of(std::move(first), std::move(second));
+    return keys.holds(at(), placed(others));
+  };
+  EXPECT_TRUE(holds({{1, 5, 9}}, {{3, 0, -3}}));
+  EXPECT_FALSE(holds({{0}}, {{0}}));
+  EXPECT_FALSE(holds({{10}}, {{0}}));
+  EXPECT_FALSE(holds({{5}}, {{-4}}));
+  EXPECT_FALSE(holds({{5}}, {{4}}));
+  EXPECT_TRUE(holds({{10}, {false}}, {{0}}));
+  EXPECT_TRUE(holds({}, {}));
+}
+
+}  // namespace
+}  // namespace raydex::test
