@@ -105,9 +105,11 @@ struct put_composite_keys {
       match[j] = true;
     }
     for (unsigned p = 0; p < from.count; ++p) {
-      const numbered_column& part = from.parts[p];
+      const numbered_column part = from.parts[p];
       const auto add = [&](const auto& code_of) {
-        for (unsigned j = 0; j < keys; ++j) {
+        for (unsigned j = 0; j < keys && validity == nullptr; ++j)
+          numbers[j] = part.below(numbers[j], part.distance(code_of(begin + j)) + part.shift);
+        for (unsigned j = 0; j < keys && validity != nullptr; ++j) {
           const std::uint64_t after = part.distance(code_of(begin + j));
           numbers[j] = part.below(numbers[j], after + part.shift);
           match[j] &= part.has_values & (after <= part.span);
