@@ -109,7 +109,8 @@ packed_ranges pack_composite_ranges(const context& on, std::span<const composite
     put.has_upper = upper.has_value();
     if (lower) put.lower = key_cells_of(*lower);
     if (upper) put.upper = key_cells_of(*upper);
-    put.behind = bits_of(parts.subspan(equal.size() + (bounded ? 1 : 0)));
+    put.behind =
+        static_cast<std::uint8_t>(bits_of(parts.subspan(equal.size() + (bounded ? 1 : 0))));
     put.least = least;
     put.most = most;
     Executor::for_each(on, put, size);

@@ -37,9 +37,10 @@ struct numbered_column {
     out = after + shift;
     return has_values && after <= span;
   }
-  /// Puts a number below others.
+  /// Puts a number below others. In two steps, since no number is shifted by all of its 64 bits.
   RAYDEX_HD std::uint64_t below(std::uint64_t all, std::uint64_t number) const {
-    return bits == 64 ? number : all << bits | number;
+    const unsigned half = bits / 2;
+    return all << half << (bits - half) | number;
   }
 };
 
@@ -98,6 +99,7 @@ struct put_composite_keys {
  private:
   // One column after the other, so that the format of its cells is looked at once.
   RAYDEX_HD void by_columns(std::uint64_t begin, unsigned keys) const {
+    const bool marks = validity != nullptr;
     std::uint64_t numbers[chunk];
     bool match[chunk];
     for (unsigned j = 0; j < keys; ++j) {
@@ -107,13 +109,11 @@ struct put_composite_keys {
     for (unsigned p = 0; p < from.count; ++p) {
       const numbered_column part = from.parts[p];
       const auto add = [&](const auto& code_of) {
-        for (unsigned j = 0; j < keys && validity == nullptr; ++j)
+        for (unsigned j = 0; j < keys; ++j)
           numbers[j] = part.below(numbers[j], part.distance(code_of(begin + j)) + part.shift);
-        for (unsigned j = 0; j < keys && validity != nullptr; ++j) {
-          const std::uint64_t after = part.distance(code_of(begin + j));
-          numbers[j] = part.below(numbers[j], after + part.shift);
-          match[j] &= part.has_values & (after <= part.span);
-        }
+        if (!marks) return;
+        for (unsigned j = 0; j < keys; ++j)
+          match[j] &= part.has_values & (part.distance(code_of(begin + j)) <= part.span);
       };
       if (part.cells.fixed.validity == nullptr && with_typed_codes(part.cells.fixed, add)) continue;
       for (unsigned j = 0; j < keys; ++j) {
@@ -124,7 +124,7 @@ struct put_composite_keys {
     }
     for (unsigned j = 0; j < keys; ++j)
       out[begin + j] = static_cast<Code>(numbers[j]);
-    if (validity == nullptr) return;
+    if (!marks) return;
     for (unsigned j = 0; j < keys; j += 8) {
       unsigned bits = 0;
       for (unsigned b = 0; b < 8 && j + b < keys; ++b)
@@ -145,7 +145,7 @@ struct put_composite_ranges {
   key_cells upper;          ///< its upper ones, if there are any
   bool has_lower = false;   ///< whether there are
   bool has_upper = false;   ///< likewise
-  unsigned behind = 0;      ///< the bits of all columns that are neither
+  std::uint8_t behind = 0;  ///< the bits of all columns that are neither
   Code* least = nullptr;    ///< the smallest number of each range
   Code* most = nullptr;     ///< the largest one
 
@@ -155,10 +155,10 @@ struct put_composite_ranges {
     bool any = equal.number(i, first);
     std::uint64_t last = first;
     if (has_lower || has_upper) any = within_bounds(i, first, last) && any;
-    const bool is_whole = behind == 64;  // nothing is before what is behind
-    const std::uint64_t ones = behind == 0 ? 0 : ~std::uint64_t{0} >> (64 - behind);
-    first = is_whole ? 0 : first << behind;
-    last = is_whole ? ones : last << behind | ones;
+    numbered_column rest;
+    rest.bits = behind;
+    first = rest.below(first, 0);
+    last = rest.below(last, behind == 0 ? 0 : ~std::uint64_t{0} >> (64 - behind));
     least[i] = static_cast<Code>(any ? first : ~std::uint64_t{0});
     most[i] = static_cast<Code>(any ? last : 0);
   }
