@@ -47,6 +47,14 @@ struct composite_part {
   unsigned bits = 0;       ///< of a number
 };
 
+/// Which number is taken for a key among others: the closest one that is
+enum class closest_number : std::uint8_t {
+  at_most,   ///< not greater
+  below,     ///< less
+  at_least,  ///< not less
+  above      ///< greater
+};
+
 /// Numbers of composite keys, which it owns: a column to build an index over, or points.
 struct packed_keys {
   key_format format;              ///< uint32 or uint64
@@ -132,6 +140,23 @@ class RAYDEX_EXPORT composite_keys {
   packed_ranges pack_ranges(const context& on, std::span<const column> equal,
                             const std::optional<column>& lower = std::nullopt,
                             const std::optional<column>& upper = std::nullopt) const;
+
+  /// Packs places among the keys, in their order: for each point the closest number on a side, be
+  /// it a key's or not. Among fewer columns than the key has, all keys that begin with these are
+  /// equal. So `index::rank` of `at_least` says how many keys are less than a point, of `above` how
+  /// many are not greater; `index::predecessor` of `at_most` or `below` and `index::successor` of
+  /// the others find the closest keys. A point is missing if a cell of it is missing and
+  /// `unmatched`, or if there is no such number: see `is_full`.
+  ///
+  /// @param on memory and a stream, which must both outlive the result
+  /// @param columns the first ones of each point; of values outside of the spans, too
+  /// @param which on which side
+  packed_keys pack_closest(const context& on, std::span<const column> columns,
+                           closest_number which) const;
+
+  /// Whether the largest number of the packed type is a key's, so that what is greater than all
+  /// keys has no number: where spans fill all bits.
+  bool is_full() const noexcept;
 
   /// Whether all values of more rows lie within the spans, so that they can be inserted.
   bool holds(const context& on, std::span<const column> columns) const;

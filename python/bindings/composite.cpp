@@ -53,6 +53,17 @@ std::unique_ptr<packed_keys> pack_points(const composite_keys& self, const sessi
   return on_heap(self.pack_points(context_of(from, stream), cells));
 }
 
+// `side`: at_most, below, at_least or above.
+std::unique_ptr<packed_keys> pack_closest(const composite_keys& self, const session& from,
+                                          address stream, const columns& cells,
+                                          const std::string& side) {
+  const closest_number which = side == "at_most" ? closest_number::at_most
+                               : side == "below" ? closest_number::below
+                               : side == "above" ? closest_number::above
+                                                 : closest_number::at_least;
+  return on_heap(self.pack_closest(context_of(from, stream), cells, which));
+}
+
 std::pair<std::unique_ptr<packed_keys>, std::unique_ptr<packed_keys>> pack_ranges(
     const composite_keys& self, const session& from, address stream, const columns& equal,
     const optional_column& lower, const optional_column& upper) {
@@ -87,6 +98,9 @@ void bind_composite_keys(nb::module_& to) {
            nb::keep_alive<0, 2>(), without_gil())
       .def("pack_ranges", pack_ranges, arg("session"), arg("stream"), arg("equal"),
            arg("lower").none(), arg("upper").none(), without_gil())
+      .def("pack_closest", pack_closest, arg("session"), arg("stream"), arg("columns"), arg("side"),
+           nb::keep_alive<0, 2>(), without_gil())
+      .def("is_full", &composite_keys::is_full)
       .def("holds", holds, arg("session"), arg("stream"), arg("columns"), without_gil());
 }
 

@@ -123,7 +123,7 @@ class Packing:
         )  # fmt: skip
 
     def _column(self, p: int, source: Source, stream: int) -> Column:
-        column = column_of(source, stream)
+        column = column_of(source, stream, copies=True)  # packed, it is one in any case
         if column.key.dtype is not None:
             return column
         if source.library.device is not None:
@@ -279,7 +279,8 @@ class CompositeBatch(AnyBatch):
 
     __slots__ = ()
 
-    def __init__(self, index: CompositeIndex, lower: Any, upper: Any, stream: Any) -> None:
+    def __init__(self, index: CompositeIndex, lower: Any, upper: Any, stream: Any, side: str = "") -> None:
+        """`side`: that of the closest keys, as of `column_of`."""
         packing = index._packing
         probe = Probe("points" if upper is None else "lower", lower, packing, upper is not None)
         end = None if upper is None else Probe("upper", upper, packing, True)
@@ -297,7 +298,9 @@ class CompositeBatch(AnyBatch):
         self._index = index
         self._scalar = probe.scalar and (end is None or end.scalar)
         self._like = probe.like if end is None or probe.like is not None else end.like
-        if end is None:
+        if side:
+            self._columns, begin, last = self._of_places(packing, probe, side)
+        elif end is None:
             self._columns, begin, last = self._of_points(packing, probe)
         else:
             self._columns, begin, last = self._of_range(packing, probe, end)
@@ -310,6 +313,15 @@ class CompositeBatch(AnyBatch):
         if probe.size < len(packing.keys):
             return self._ranges(packing, columns, None, None)
         packed = _packed_points(packing, columns, self.stream)
+        return ((columns, packed), packed.column, None)
+
+    def _of_places(self, packing: Packing, probe: Probe, side: str) -> tuple[Any, Any, Any]:
+        # A value between two keys of its column would be on one side of all that follow it.
+        columns = [packing.column(p, one, self.stream, "kept") for p, one in enumerate(probe.sources)]
+        columns = _in_step(columns, probe.sources)
+        packed = packing.device.run(
+            packing.native.pack_closest, packing.device.session(), self.stream, natives(columns), side
+        )
         return ((columns, packed), packed.column, None)
 
     def _of_range(self, packing: Packing, lower: Probe, upper: Probe) -> tuple[Any, Any, Any]:
@@ -405,7 +417,8 @@ class CompositeIndex(Index):
     `"last"` they equal each other, and are in no range of this column. A value that no row has or could have between
     the smallest and the largest one of its column matches nothing. `insert` takes values between these alone.
 
-    Ranks, predecessors and successors are not answered. All else is as of `Index`.
+    *Ranks*, predecessors and successors are in the order of all columns; to fewer columns all keys are equal that begin
+    with these. Their points are of the keys' own types. All else is as of `Index`.
     """
 
     __module__ = "raydex"
@@ -415,9 +428,22 @@ class CompositeIndex(Index):
         super().__init__(native, packing.device, Key(np.dtype("uint64"), str(packing)), kept, stream)
 
     def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> CompositeBatch:
-        if role:
-            raise Unsupported("points: an index over several columns has no ranks, predecessors and successors")
-        return CompositeBatch(self, lower, upper, stream)
+        return CompositeBatch(self, lower, upper, stream, role)
+
+    def _rank(self, points: Any, behind: bool, stream: Any) -> Any:
+        if self._packing.native.is_full():
+            raise Unsupported(
+                "rank: the columns take each number of their bits, so that what is greater than all keys has none; ask "
+                "count of ranges"
+            )
+        batch = self._batch(points, None, stream, "above" if behind else "at_least")
+        return batch.answer("int64", self._native.rank, *batch.points, False)
+
+    def _closest(self, points: Any, before: bool, strict: bool, stream: Any) -> Any:
+        flag("strict", strict)
+        side = ("below" if strict else "at_most") if before else ("above" if strict else "at_least")
+        batch = self._batch(points, None, stream, side)
+        return batch.answer("int64", self._native.closest, *batch.points, before, False)
 
     def _points(self, argument: str, x: Any, inserts: bool = False) -> CompositePoints:
         return CompositePoints(self._packing, Probe(argument, x, self._packing), inserts)

@@ -440,8 +440,10 @@ class Index(Held):
         only. Cost: a search a point."""
         if side not in ("left", "right"):
             raise InvalidArgument(f"side: {side!r} is neither 'left' nor 'right'")
+        return self._rank(points, side == "right", stream)
+
+    def _rank(self, points: Any, behind: bool, stream: Any) -> Any:
         self._check_ordered("rank")
-        behind = side == "right"
         batch = self._batch(points, None, stream, "at_most" if behind else "below")
         found = batch.numbers("int64", self._native.rank, *batch.points, behind or batch.before is not None)
         return batch.like_probes(found if batch.before is None else with_zeros(found, batch.before))

@@ -108,6 +108,8 @@ using composite_span_finder = void(const context& on, std::span<const column> co
                                    std::span<composite_part> parts);
 using composite_key_packer = packed_keys(const context& on, std::span<const composite_part> parts,
                                          std::span<const column> columns, bool all_have_values);
+using closest_number_packer = packed_keys(const context& on, std::span<const composite_part> parts,
+                                          std::span<const column> columns, closest_number which);
 using composite_range_packer = packed_ranges(const context& on,
                                              std::span<const composite_part> parts,
                                              std::span<const column> equal,
@@ -156,6 +158,7 @@ struct operation_table {
   composite_span_finder* find_composite_spans;
   composite_key_packer* pack_composite_keys;
   composite_range_packer* pack_composite_ranges;
+  closest_number_packer* pack_closest_numbers;
   row_id_widener* widen_row_ids;
   found_marker* mark_found;
   not_found_replacer* replace_not_found;

@@ -34,6 +34,16 @@ unsigned bits_of(const composite_part& part) {
   return span == ~std::uint64_t{0} ? 65 : static_cast<unsigned>(std::bit_width(span + 1));
 }
 
+// Of a column whose numbers fit 64 bits.
+std::uint64_t largest_number(const composite_part& part) {
+  if (part.first > part.last) return 0;
+  return part.last - part.first + (part.missing == missing_cells::unmatched ? 0 : 1);
+}
+
+std::uint64_t last_of_bits(unsigned bits) {
+  return bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+}
+
 [[noreturn]] void refuse_bits(const std::vector<composite_part>& parts, unsigned bits) {
   std::string each;
   for (const composite_part& part : parts)
@@ -140,6 +150,26 @@ packed_ranges composite_keys::pack_ranges(const context& on, std::span<const col
                                                                        upper);
 } catch (...) {
   rethrow_as_error();
+}
+
+packed_keys composite_keys::pack_closest(const context& on, std::span<const column> columns,
+                                         closest_number which) const try {
+  check(on, columns);
+  if (which > closest_number::above)
+    throw invalid_argument(fmt::format("which: {} is none of at_most, below, at_least and above",
+                                       static_cast<int>(which)));
+  return operation_on(where_, &operation_table::pack_closest_numbers)(on, parts_, columns, which);
+} catch (...) {
+  rethrow_as_error();
+}
+
+bool composite_keys::is_full() const noexcept {
+  unsigned bits = 0;
+  for (const composite_part& part : parts_) {
+    if (largest_number(part) != last_of_bits(part.bits)) return false;
+    bits += part.bits;
+  }
+  return bits == 32 || bits == 64;
 }
 
 bool composite_keys::holds(const context& on, std::span<const column> columns) const try {

@@ -102,6 +102,28 @@ def test_against_all_rows(seed, kinds, missing, descending):
         assert lists(open_begin) == list(oracle(rows, first, missing, (None, ends)))
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_places_in_the_order_of_tuples(seed):
+    rng = np.random.default_rng(seed)
+    rows = [tuple(row) for row in rng.integers(0, 4, (int(rng.integers(0, 60)), 3)).tolist()]
+    points = [tuple(row) for row in rng.integers(-1, 6, (50, 3)).tolist()]
+    index = raydex.build(np.array(rows, "i8,i4,i8"))
+    for k in (1, 2, 3):
+        keys = [row[:k] for row in rows]
+        wanted = tuple(map(list, zip(*[point[:k] for point in points])))
+        places = [point[:k] for point in points]
+        assert index.rank(wanted).tolist() == [sum(key < point for key in keys) for point in places]
+        assert index.rank(wanted, "right").tolist() == [sum(key <= point for key in keys) for point in places]
+        for strict in (False, True):
+            before = [[r for r in rows if r[:k] < p or (r[:k] == p and not strict)] for p in places]
+            behind = [[r for r in rows if r[:k] > p or (r[:k] == p and not strict)] for p in places]
+            expected = [rows.index(max(one)) if one else -1 for one in before]
+            assert index.predecessor(wanted, strict).tolist() == expected
+            expected = [rows.index(min(one)) if one else -1 for one in behind]
+            assert index.successor(wanted, strict).tolist() == expected
+    assert index.rank((None, 1, 1)) == -1 and index.predecessor((None, 1, 1)) == -1
+
+
 FORMS = {
     "a tuple": lambda a, b: (a, b),
     "a list": lambda a, b: [a, b],
@@ -244,8 +266,13 @@ def test_edits():
 def test_what_is_refused():
     index = raydex.build(([7, 7, 9], [1, 31, 1]))
     for query in (index.rank, index.predecessor, index.successor):
-        with pytest.raises(raydex.Unsupported, match="no ranks, predecessors and successors"):
-            query((7, 1))
+        with pytest.raises(raydex.InvalidArgument, match=r"points\[1\]: 1.5 is no int64, as the keys are"):
+            query((7, 1.5))
+    ends = np.array([0, 2**32 - 1], "uint32")
+    full = raydex.build((ends, ends))
+    assert full.predecessor((5, 5)) == 0 and full.successor((ends[1], ends[1]), strict=True) == -1
+    with pytest.raises(raydex.Unsupported, match="rank: the columns take each number of their bits"):
+        full.rank((5, 5))
     with pytest.raises(raydex.InvalidArgument, match="upper: it differs from lower before the last column"):
         index.count(([7, 7], [1, 1]), ([7, 9], [2, 2]))
     with pytest.raises(raydex.InvalidArgument, match="upper: 2 columns, but lower has 1"):

@@ -94,6 +94,30 @@ packed_keys pack_composite_keys(const context& on, std::span<const composite_par
 }
 
 template <class Executor>
+packed_keys pack_closest_numbers(const context& on, std::span<const composite_part> parts,
+                                 std::span<const column> columns, closest_number which) {
+  const std::uint64_t size = columns.front().size;
+  packed_keys made = room_for_packed(on, parts, size);
+  made.validity = {on, (size + 7) / 8};
+  core::numbered_columns keys = numbered(parts, columns);
+  for (; keys.count < parts.size(); ++keys.count)
+    keys.parts[keys.count] = numbered(parts[keys.count]);
+  const auto write = [&]<class Code>(Code* numbers) {
+    const core::put_closest_numbers<Code> put{
+        .keys = keys,
+        .given = static_cast<unsigned>(columns.size()),
+        .before = which == closest_number::at_most || which == closest_number::below,
+        .or_equal = which == closest_number::at_most || which == closest_number::at_least,
+        .size = size,
+        .out = numbers,
+        .validity = made.validity.data()};
+    Executor::for_each(on, put, made.validity.size());
+  };
+  made.format.width == 4 ? write(made.narrow.data()) : write(made.wide.data());
+  return made;
+}
+
+template <class Executor>
 packed_ranges pack_composite_ranges(const context& on, std::span<const composite_part> parts,
                                     std::span<const column> equal,
                                     const std::optional<column>& lower,

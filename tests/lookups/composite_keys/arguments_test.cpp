@@ -64,6 +64,9 @@ TEST_F(composite_arguments, probes_of_other_columns) {
   expect_error<invalid_argument>(
       [&] { keys.pack_ranges(at_, std::vector{column(signed_)}, column(signed_)); },
       {"columns: column 2 is int32", "uint32"});
+  expect_error<invalid_argument>(
+      [&] { keys.pack_closest(at_, std::vector{column(signed_)}, closest_number{4}); },
+      {"which: 4"});
   expect_error<invalid_argument>([&] { keys.pack_ranges(at_, {}); }, {"columns: 0 columns"});
   expect_error<invalid_argument>([&] { keys.pack_ranges(at_, {}, column(signed_), column(few_)); },
                                  {"upper: 2", "3"});

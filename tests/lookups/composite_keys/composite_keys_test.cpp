@@ -155,6 +155,7 @@ class composite : public backend_test {
       expect_rows(keys.pack_ranges(at(), first).view(),
                   [&](std::size_t row, std::size_t i) { return equals(row, i, k); });
     }
+    check_places(keys, *over, rows, orders, wanted, probes, is_there);
     // Bounds of each column.
     for (std::size_t k = 0; k < rows.size(); ++k) {
       for (const bool has_lower : {true, false}) {
@@ -174,6 +175,79 @@ class composite : public backend_test {
                         (ends[k]->valid(i) && rows[k]->compare(row, *ends[k], i) <= 0));
               });
         }
+      }
+    }
+  }
+
+  // Compares ranks, and the closest keys, of points of each number of columns.
+  template <class IsThere>
+  void check_places(const composite_keys& keys, const index& over, const table& rows,
+                    const std::vector<order>& orders, const table& wanted,
+                    const std::vector<column>& probes, const IsThere& is_there) const {
+    const std::uint64_t size = wanted.front()->size();
+    // The order of a row and a probe by their first columns.
+    const auto compare = [&](std::size_t row, const table& others, std::size_t other,
+                             std::size_t columns_of) {
+      for (std::size_t p = 0; p < columns_of; ++p) {
+        const bool valid = rows[p]->valid(row);
+        if (valid != others[p]->valid(other))
+          return valid == (orders[p].missing == missing_cells::last) ? -1 : 1;
+        const int found = valid ? rows[p]->compare(row, *others[p], other) : 0;
+        if (found != 0) return orders[p].descending ? -found : found;
+      }
+      return 0;
+    };
+    const auto first_rows = [&](const packed_keys& packed, bool before) {
+      buffer<std::uint32_t> out(at(), size);
+      before ? over.predecessor(at(), points(packed.view()), out)
+             : over.successor(at(), points(packed.view()), out);
+      return at().download(out);
+    };
+    const auto ranks = [&](const packed_keys& packed) {
+      buffer<std::uint64_t> out(at(), size);
+      over.rank(at(), points(packed.view()), out);
+      return at().download(out);
+    };
+    for (std::size_t k = 1; k <= rows.size(); ++k) {
+      SCOPED_TRACE(k);
+      const std::span<const column> columns(probes.data(), k);
+      const auto packed = [&](closest_number which) {
+        return keys.pack_closest(at(), columns, which);
+      };
+      const auto less = ranks(packed(closest_number::at_least));
+      const auto not_greater = ranks(packed(closest_number::above));
+      const auto at_most = first_rows(packed(closest_number::at_most), true);
+      const auto below = first_rows(packed(closest_number::below), true);
+      const auto at_least = first_rows(packed(closest_number::at_least), false);
+      const auto above = first_rows(packed(closest_number::above), false);
+      for (std::size_t i = 0; i < size; ++i) {
+        bool matches = true;
+        for (std::size_t p = 0; p < k; ++p)
+          matches &= wanted[p]->valid(i) || orders[p].missing != missing_cells::unmatched;
+        std::uint64_t counts[3] = {};  // of rows before the probe, equal to it, behind it
+        std::optional<std::uint32_t> closest[4];
+        for (std::uint32_t row = 0; row < rows.front()->size(); ++row) {
+          if (!is_there(row) || !matches) continue;
+          const int side = compare(row, wanted, i, k);
+          ++counts[side + 1];
+          const bool is_of[] = {side <= 0, side<0, side >= 0, side> 0};
+          for (int c = 0; c < 4; ++c) {
+            if (!is_of[c]) continue;
+            auto& best = closest[c];
+            const int closer = best ? compare(row, rows, *best, rows.size()) : 0;
+            if (!best || (c < 2 ? closer > 0 : closer < 0)) best = row;
+          }
+        }
+        const std::uint64_t nowhere = ~std::uint64_t{0};
+        if (!keys.is_full()) {
+          ASSERT_EQ(less[i], matches ? counts[0] : nowhere) << "probe " << i;
+          ASSERT_EQ(not_greater[i], matches ? counts[0] + counts[1] : nowhere) << "probe " << i;
+        }
+        const auto none = not_found<std::uint32_t>;
+        ASSERT_EQ(at_most[i], closest[0].value_or(none)) << "probe " << i;
+        ASSERT_EQ(below[i], closest[1].value_or(none)) << "probe " << i;
+        ASSERT_EQ(at_least[i], closest[2].value_or(none)) << "probe " << i;
+        ASSERT_EQ(above[i], closest[3].value_or(none)) << "probe " << i;
       }
     }
   }
@@ -321,6 +395,7 @@ TEST_F(composite, numbers_of_up_to_32_bits_are_narrow) {
   EXPECT_EQ(keys.parts()[0].bits, 16U);
   EXPECT_EQ(keys.parts()[1].bits, 16U);
   EXPECT_EQ(to_string(keys.format()), "uint32");
+  EXPECT_TRUE(keys.is_full());
   check(rows, {{}, {}},
         table_of(cells<std::int64_t>{{-5, 65530, 65531}}, cells<std::int64_t>{{0, 65535, 65536}}));
 }
@@ -343,6 +418,20 @@ TEST_F(composite, cells_apart_and_bitmaps_that_begin_within_a_byte) {
   buffer<std::uint32_t> out(at(), 4);
   over->first(at(), points(points_at.view()), out);
   EXPECT_EQ(at().download(out), (std::vector<std::uint32_t>{0, 1, not_found<std::uint32_t>, 1}));
+}
+
+TEST_F(composite, what_is_greater_than_all_numbers_has_none) {
+  const auto full = at().upload(std::vector<std::uint32_t>{0, ~std::uint32_t{0}});
+  const auto half = at().upload(std::vector<std::uint32_t>{1, ~std::uint32_t{0}});
+  const std::vector<column> columns{column(full)};
+  EXPECT_FALSE(composite_keys(tested_backend(), at(), {{column(half)}}).is_full());
+  EXPECT_FALSE(composite_keys(tested_backend(), at(), {{column(full)}, {column(half)}}).is_full());
+  EXPECT_TRUE(composite_keys(tested_backend(), at(), {{column(full)}, {column(full)}}).is_full());
+  const composite_keys keys(tested_backend(), at(), {{column(full)}});
+  EXPECT_TRUE(keys.is_full());
+  const auto above = keys.pack_closest(at(), columns, closest_number::above);
+  EXPECT_EQ(at().download(above.validity)[0] & 3, 0b01);
+  EXPECT_EQ(at().download(above.narrow)[0], 1U);
 }
 
 TEST_F(composite, holds_what_it_spans) {

@@ -37,6 +37,8 @@ struct numbered_column {
     out = after + shift;
     return has_values && after <= span;
   }
+  /// The largest number.
+  RAYDEX_HD std::uint64_t largest() const { return has_values ? span + (has_missing ? 1 : 0) : 0; }
   /// Puts a number below others. In two steps, since no number is shifted by all of its 64 bits.
   RAYDEX_HD std::uint64_t below(std::uint64_t all, std::uint64_t number) const {
     const unsigned half = bits / 2;
@@ -131,6 +133,71 @@ struct put_composite_keys {
         bits |= (match[j + b] ? 1U : 0U) << b;
       validity[(begin + j) / 8] = static_cast<std::uint8_t>(bits);
     }
+  }
+};
+
+/// Writes the closest numbers on one side of composite keys, and which of them have one: in the
+/// order of all columns, where fewer columns than the key has equal all keys that begin with them.
+template <class Code>
+struct put_closest_numbers {
+  numbered_columns keys;   ///< all columns, the first ones with cells
+  unsigned given;          ///< how many of them have cells
+  bool before;             ///< whether the largest number before a key is closest, or the
+                           ///< smallest one behind it
+  bool or_equal;           ///< whether a number of the key itself is closest
+  std::uint64_t size;      ///< how many keys
+  Code* out;               ///< a number a key, of any value where there is none
+  std::uint8_t* validity;  ///< a bit a key
+
+  /// Writes eight.
+  RAYDEX_HD void operator()(std::uint64_t byte) const {
+    unsigned bits = 0;
+    for (unsigned b = 0; b < 8 && byte * 8 + b < size; ++b) {
+      std::uint64_t number = 0;
+      if (closest(byte * 8 + b, number)) bits |= 1U << b;
+      out[byte * 8 + b] = static_cast<Code>(number);
+    }
+    validity[byte] = static_cast<std::uint8_t>(bits);
+  }
+
+ private:
+  // How a key lies to the numbers from the first to the last one.
+  enum class place { among, before, behind };
+
+  RAYDEX_HD bool closest(std::uint64_t i, std::uint64_t& number) const {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    place own = place::among;
+    for (unsigned p = 0; p < keys.count; ++p) {
+      const numbered_column& part = keys.parts[p];
+      if (p < given && !part.has_missing && !part.cells.fixed.valid(i)) return false;
+      std::uint64_t least = 0;
+      std::uint64_t most = part.largest();
+      if (p < given && own == place::among) {
+        if (!part.number(i, least)) own = outside(part, i, least);
+        most = least;
+      }
+      first = part.below(first, least);
+      last = part.below(last, most);
+    }
+    constexpr std::uint64_t largest = static_cast<Code>(~Code{0});
+    if (before) {
+      const bool takes_last = own == place::behind || (own == place::among && or_equal);
+      number = takes_last ? last : first - 1;
+      return takes_last || first != 0;
+    }
+    const bool takes_first = own == place::before || (own == place::among && or_equal);
+    number = takes_first ? first : last + 1;
+    return takes_first || last != largest;
+  }
+  // On which side of all values of a column a value is, and the number of the closest one.
+  RAYDEX_HD static place outside(const numbered_column& part, std::uint64_t i,
+                                 std::uint64_t& number) {
+    number = 0;
+    if (!part.has_values) return part.shift != 0 ? place::behind : place::before;
+    const bool is_before = (part.cells.code(i) ^ part.flip) < part.low;
+    number = part.shift + (is_before ? 0 : part.span);
+    return is_before ? place::before : place::behind;
   }
 };
 
