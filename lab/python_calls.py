@@ -93,7 +93,7 @@ def calls_of(index, keys, probes):
     }
     return {
         "first": (lambda: index.first(probes), run(native.first, batch.arguments)),
-        "contains": (lambda: index.contains(probes), run(native.contains, batch.points)),
+        "contains": (lambda: index.contains(probes), run(native.contains, batch.arguments)),
         "count": (lambda: index.count(probes), run(native.count, batch.arguments)),
         "rank": (lambda: index.rank(probes), run(native.rank, batch.points, False)),
         **on_a_gpu,

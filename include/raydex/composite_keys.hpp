@@ -44,6 +44,7 @@ struct composite_part {
   missing_cells missing = missing_cells::unmatched;  ///< likewise
   std::uint64_t first = 1;                           ///< the smallest code, see `encode`
   std::uint64_t last = 0;  ///< the largest one; less than `first` where no cell has a value
+  std::uint64_t step = 1;  ///< what codes are apart is a multiple of it
   unsigned bits = 0;       ///< of a number
 };
 
@@ -83,18 +84,20 @@ struct packed_ranges {
 ///
 /// A column takes the bits of its span, from the smallest value to the largest one, whatever its
 /// type is; one whose missing cells have a place takes those of a number more. All of them together
-/// take 32 bits or 64, and more are `unsupported`. Byte strings span what lies between them in
-/// their order, floating numbers what lies between their bits: to pack such columns of few values,
-/// give their ranks among these instead.
+/// take 32 bits or 64. Where spans take more, columns are counted in steps, the largest ones that
+/// all values are apart by: days that times of microseconds are given in, whole numbers among
+/// floating ones. What takes more than 64 bits even so is `unsupported`. Byte strings span what
+/// lies between them in their order, floating numbers what lies between their bits: to pack such
+/// columns of few values, give their ranks among these instead.
 ///
 ///     const composite_keys keys(where, session, {column(customers), column(days)});
 ///     const auto index = build("auto", where, session, keys.pack_rows(session, columns).view());
 ///     index->first(session, points(keys.pack_points(session, wanted).view()), rows);
 ///
-/// *Cost*: to make it, a pass over the columns; to pack, another one, which writes 4 or 8 bytes a
-/// key and a bit. *Memory*: none. *Streams*: making it and `holds` synchronise; all else is queued.
-/// *Threads*: several may pack at a time. Calls throw `invalid_argument`, `unavailable`,
-/// `out_of_memory`, `cuda_error`.
+/// *Cost*: to make it, a pass over the columns, and another one where steps are needed; to pack,
+/// another one, which writes 4 or 8 bytes a key and a bit. *Memory*: none. *Streams*: making it and
+/// `holds` synchronise; all else is queued. *Threads*: several may pack at a time. Calls throw
+/// `invalid_argument`, `unavailable`, `out_of_memory`, `cuda_error`.
 class RAYDEX_EXPORT composite_keys {
  public:
   /// Finds what columns span.
@@ -122,8 +125,8 @@ class RAYDEX_EXPORT composite_keys {
   ///        the spans the numbers are any, and nobody looks
   packed_keys pack_rows(const context& on, std::span<const column> columns) const;
 
-  /// Packs points. One with a value outside of the spans is missing, as is one with a missing cell
-  /// that is `unmatched`.
+  /// Packs points. One with a value outside of the spans, or between steps, is missing, as is one
+  /// with a missing cell that is `unmatched`.
   ///
   /// @param on memory and a stream, which must both outlive the result
   /// @param columns as many as the key has, in its formats and of equal sizes
@@ -158,7 +161,8 @@ class RAYDEX_EXPORT composite_keys {
   /// keys has no number: where spans fill all bits.
   bool is_full() const noexcept;
 
-  /// Whether all values of more rows lie within the spans, so that they can be inserted.
+  /// Whether all values of more rows lie within the spans, and as many steps apart, so that they
+  /// can be inserted.
   bool holds(const context& on, std::span<const column> columns) const;
 
  private:

@@ -75,6 +75,13 @@ def build(
         Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody
         says when two of their values are equal. An empty column without a type, and one of nothing but
         missing cells, matches nothing. Its old name as a keyword, `column_of`, works as well.
+
+        Up to 16 columns make an index over all of them, a `CompositeIndex`: a tuple or list of columns, a list of
+        tuples, a dict, a data frame, a table of Arrow, an array of NumPy with fields, a MultiIndex of pandas. They are
+        packed into 32 or 64 bits, in their order: each takes what its span needs, from its smallest value to its
+        largest one. Where that is more, columns are counted in steps, the largest ones that all their values are apart
+        by: days that are given in nanoseconds, whole numbers among floating ones. Strings of any length are packed as
+        their ranks, and so are shorter ones where the bits do not suffice.
     structure
         A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
         points and ranges.

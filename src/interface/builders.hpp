@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "raydex/capability.hpp"
-#include "raydex/composite_keys.hpp"
 #include "raydex/error.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
@@ -27,6 +26,12 @@
 #include "src/interface/searchable.hpp"
 
 namespace raydex {
+
+// Of composite_keys.hpp.
+struct composite_part;
+struct packed_keys;
+struct packed_ranges;
+enum class closest_number : std::uint8_t;
 
 // What a session needs of a backend.
 class platform {
@@ -103,7 +108,7 @@ using splitter_chooser = void(const context& on, const column& sample, const val
 using sorted_searcher = void(const context& on, const column& sorted, const column& wanted,
                              bool past, std::uint64_t* out);
 
-// Writes the first and the last code of each column.
+// Writes the first and the last code of each column, or the steps between codes.
 using composite_span_finder = void(const context& on, std::span<const column> columns,
                                    std::span<composite_part> parts);
 using composite_key_packer = packed_keys(const context& on, std::span<const composite_part> parts,
@@ -156,6 +161,7 @@ struct operation_table {
   sorted_searcher* search_by_tree;
   ascending_keys_builder* hold_ascending;
   composite_span_finder* find_composite_spans;
+  composite_span_finder* find_composite_steps;
   composite_key_packer* pack_composite_keys;
   composite_range_packer* pack_composite_ranges;
   closest_number_packer* pack_closest_numbers;

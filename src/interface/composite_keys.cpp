@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <string>
 
@@ -26,18 +27,25 @@ key_parts key_of(std::span<const column> columns) {
   return {columns.begin(), columns.end()};
 }
 
-// Of the numbers of a column; 65 where they have more than 64.
-unsigned bits_of(const composite_part& part) {
-  if (part.first > part.last) return 0;
-  const std::uint64_t span = part.last - part.first;
-  if (part.missing == missing_cells::unmatched) return static_cast<unsigned>(std::bit_width(span));
-  return span == ~std::uint64_t{0} ? 65 : static_cast<unsigned>(std::bit_width(span + 1));
-}
-
 // Of a column whose numbers fit 64 bits.
 std::uint64_t largest_number(const composite_part& part) {
   if (part.first > part.last) return 0;
-  return part.last - part.first + (part.missing == missing_cells::unmatched ? 0 : 1);
+  return (part.last - part.first) / part.step + (part.missing == missing_cells::unmatched ? 0 : 1);
+}
+
+// Of the numbers of a column; 65 where they have more than 64.
+unsigned bits_of(const composite_part& part) {
+  const std::uint64_t last = largest_number(part);
+  const bool is_beyond = last == 0 && part.first < part.last;
+  return is_beyond ? 65 : static_cast<unsigned>(std::bit_width(last));
+}
+
+// Of all columns.
+unsigned count_bits(std::vector<composite_part>& parts) {
+  unsigned bits = 0;
+  for (composite_part& part : parts)
+    bits += part.bits = bits_of(part);
+  return bits;
 }
 
 std::uint64_t last_of_bits(unsigned bits) {
@@ -48,11 +56,11 @@ std::uint64_t last_of_bits(unsigned bits) {
   std::string each;
   for (const composite_part& part : parts)
     each += fmt::format("{}{}", each.empty() ? "" : " + ", part.bits);
-  throw unsupported(
-      fmt::format("columns: from their smallest values to their largest ones they take {} = {} "
-                  "bits, but a key has 64; give ranks of values in place of columns that have few "
-                  "of them far apart, coarser times, or fewer columns",
-                  each, bits));
+  throw unsupported(fmt::format(
+      "columns: from their smallest values to their largest ones, in steps, they take {} = {} "
+      "bits, but a key has 64; give ranks of values in place of columns that have few "
+      "of them far apart, coarser times, or fewer columns",
+      each, bits));
 }
 
 }  // namespace
@@ -75,9 +83,11 @@ composite_keys::composite_keys(backend where, const context& on,
     parts_.push_back(part);
   }
   operation_on(where, &operation_table::find_composite_spans)(on, cells, parts_);
-  unsigned bits = 0;
+  if (count_bits(parts_) <= 64) return;
+  operation_on(where, &operation_table::find_composite_steps)(on, cells, parts_);
   for (composite_part& part : parts_)
-    bits += part.bits = bits_of(part);
+    part.step = std::max(part.step, std::uint64_t{1});
+  const unsigned bits = count_bits(parts_);
   if (bits > 64) refuse_bits(parts_, bits);
 } catch (...) {
   rethrow_as_error();
@@ -184,6 +194,12 @@ bool composite_keys::holds(const context& on, std::span<const column> columns) c
     if (others[p].first <= others[p].last &&
         (others[p].first < parts_[p].first || others[p].last > parts_[p].last))
       return false;
+  const auto has_steps = [](const composite_part& part) { return part.step != 1; };
+  if (std::none_of(parts_.begin(), parts_.end(), has_steps)) return true;
+  others = parts_;
+  operation_on(where_, &operation_table::find_composite_steps)(on, columns, others);
+  for (std::size_t p = 0; p < others.size(); ++p)
+    if (others[p].step % parts_[p].step != 0) return false;
   return true;
 } catch (...) {
   rethrow_as_error();

@@ -239,15 +239,35 @@ def test_short_strings_are_ranked_where_they_take_too_many_bits():
 
 
 def test_as_many_bits_as_there_are():
-    ends = np.array([-(2**31), 2**31 - 1], "int32")
+    ends = np.array([-(2**31), -1, 2**31 - 1], "int32")
     index = raydex.build((ends, ends))
-    assert index.first((ends, ends)).tolist() == [0, 1] and index.count((0,)) == 0
+    assert index.first((ends, ends)).tolist() == [0, 1, 2] and index.count((0,)) == 0
     with pytest.raises(raydex.Unsupported, match=r"they take 32 \+ 33 = 65 bits, but a key has 64; give ranks"):
         raydex.build((ends, ends), missing=["unmatched", "last"])
     four = [np.array([0, 15])] * 16
     assert raydex.build(four).first(four).tolist() == [0, 1]
     with pytest.raises(raydex.InvalidArgument, match="column: 17 columns; a key has 1 to 16"):
         raydex.build([*four, four[0]])
+
+
+def test_columns_in_steps():
+    """Days as times of nanoseconds, and whole numbers as floating ones, take the bits that days and integers do."""
+    days = pd.date_range("1980-01-01", "2026-01-05", periods=None, freq="D")
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"store": rng.integers(0, 10**6, 2000), "price": rng.integers(0, 1000, 2000).astype(float),
+                          "day": rng.choice(days, 2000)})
+    index = raydex.build(frame)
+    assert (index.first(frame) >= 0).all()
+    frame["day"] += pd.Timedelta("1h")
+    assert (index.first(frame) == -1).all()
+    one = frame.iloc[0]
+    assert index.count((one["store"], one["price"], one["day"]), (one["store"], one["price"], None)) == 0
+    begin = one["day"] - pd.Timedelta("2h")
+    assert index.count((one["store"], one["price"], begin), one["day"]) == 1
+    with pytest.raises(raydex.InvalidArgument, match="build it again"):
+        index.insert(frame.head(1), [5])
+    index.insert(([one["store"]], [one["price"]], [one["day"] - pd.Timedelta("1h")]), [5000])
+    assert index.rows((one["store"], one["price"])).rows.tolist() == [0, 5000]
 
 
 def test_edits():

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "raydex/composite_keys.hpp"
 #include "raydex/core/lookups/composite_keys.hpp"
@@ -22,7 +24,8 @@ inline core::numbered_column numbered(const composite_part& part) {
     made.flip = part.descending ? ~std::uint64_t{0} : 0;
     made.low = part.descending ? ~part.last : part.first;
     made.span = part.last - part.first;
-    if (part.missing == missing_cells::last) made.missing = made.span + 1;
+    made.step = part.step;
+    if (part.missing == missing_cells::last) made.missing = made.largest();
   }
   made.bits = static_cast<std::uint8_t>(part.bits);
   return made;
@@ -70,6 +73,25 @@ void find_composite_spans(const context& on, std::span<const column> columns,
     if (!spans[p].any()) continue;
     parts[p].first = spans[p].first();
     parts[p].last = spans[p].above;
+  }
+}
+
+// Writes the greatest common divisor of what the codes of each column are apart from its first one,
+// 0 where they are not. Waits for the stream.
+template <class Executor>
+void find_composite_steps(const context& on, std::span<const column> columns,
+                          std::span<composite_part> parts) {
+  constexpr std::uint64_t chunk = core::find_code_steps::chunk;
+  const std::uint64_t size = columns.front().size;
+  std::vector<std::uint64_t> found((size + chunk - 1) / chunk);
+  buffer<std::uint64_t> numbers(on, found.size());
+  for (std::size_t p = 0; p < columns.size(); ++p) {
+    Executor::for_each_in_warps(
+        on, core::find_code_steps{key_cells_of(columns[p]), parts[p].first, size, numbers.data()},
+        found.size());
+    Executor::copy_out(on, found.data(), numbers.data(), numbers.bytes());
+    parts[p].step = std::accumulate(found.begin(), found.end(), std::uint64_t{0},
+                                    core::find_code_steps::divisor);
   }
 }
 

@@ -379,7 +379,7 @@ TEST_F(composite, as_many_bits_as_there_are) {
                        {{columns[0]}, {columns[1], false, missing_cells::last}});
       },
       {"32 + 33 = 65 bits", "64"});
-  const auto all = table_of(cells<std::uint64_t>{{0, ~std::uint64_t{0}}});
+  const auto all = table_of(cells<std::uint64_t>{{0, 1, ~std::uint64_t{0}}});
   const auto whole = placed(all);
   expect_error<unsupported>(
       [&] {
@@ -418,6 +418,50 @@ TEST_F(composite, cells_apart_and_bitmaps_that_begin_within_a_byte) {
   buffer<std::uint32_t> out(at(), 4);
   over->first(at(), points(points_at.view()), out);
   EXPECT_EQ(at().download(out), (std::vector<std::uint32_t>{0, 1, not_found<std::uint32_t>, 1}));
+}
+
+TEST_F(composite, columns_that_fit_in_steps) {
+  constexpr std::int64_t day = 86'400'000'000;
+  // Days as microseconds, whole numbers as doubles, and two values far apart.
+  const auto days = [&](std::size_t size, std::int64_t few, unsigned missing, std::int64_t off) {
+    cells<std::int64_t> made = some<std::int64_t>(size, static_cast<unsigned>(few), missing, -2);
+    for (std::int64_t& value : made.values)
+      value = value * day + off * (static_cast<std::int64_t>(below(random_, 3)) - 1);
+    return made;
+  };
+  const auto whole = [&](std::size_t size, double apart) {
+    cells<double> made = some<double>(size, 5);
+    for (double& value : made.values)
+      value *= apart;
+    return made;
+  };
+  const auto far = [&](std::size_t size) {
+    cells<std::int32_t> made = some<std::int32_t>(size, 2);
+    for (std::int32_t& value : made.values)
+      value = value * 2'000'000'000 - 1'000'000'000;
+    return made;
+  };
+  for (const bool descending : {false, true}) {
+    for (const missing_cells how : ways) {
+      const auto rows = table_of(days(400, 4, 6, 0), whole(400, 1), far(400));
+      const auto wanted = table_of(days(60, 6, 5, 1), whole(60, 0.5), far(60));
+      const auto ends = table_of(days(60, 6, 5, 1), whole(60, 0.5), far(60));
+      check(rows, {{descending, how}, {descending}, {!descending}}, wanted, ends);
+    }
+  }
+  const auto rows = table_of(days(400, 4, 0, 0), far(400), far(400));
+  const auto columns = placed(rows);
+  const composite_keys keys(tested_backend(), at(), {{columns[0]}, {columns[1]}, {columns[2]}});
+  EXPECT_EQ(keys.parts()[0].step % day, 0U);
+  EXPECT_EQ(keys.parts()[1].bits, 1U);
+  const auto holds = [&](std::int64_t time) {
+    const auto others = table_of(cells<std::int64_t>{{time}}, cells<std::int32_t>{{1'000'000'000}},
+                                 cells<std::int32_t>{{-1'000'000'000}});
+    return keys.holds(at(), placed(others));
+  };
+  EXPECT_TRUE(holds(0));
+  EXPECT_FALSE(holds(1));
+  EXPECT_FALSE(holds(2 * day));
 }
 
 TEST_F(composite, what_is_greater_than_all_numbers_has_none) {

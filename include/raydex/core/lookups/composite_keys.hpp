@@ -12,13 +12,14 @@
 namespace raydex::core {
 
 /// A column of a composite key: its cells, and the numbers that they become. A code is a number by
-/// its distance from the first one in the order of the column, where a descending one has the
-/// complements of codes.
+/// how many steps it is behind the first one in the order of the column, where a descending one has
+/// the complements of codes.
 struct numbered_column {
   key_cells cells;            ///< none of strings
   std::uint64_t flip = 0;     ///< ones where the column descends
   std::uint64_t low = 0;      ///< the smallest code or complement
   std::uint64_t span = 0;     ///< the largest one less the smallest one
+  std::uint64_t step = 1;     ///< what all distances from the first code are multiples of
   std::uint64_t missing = 0;  ///< the number of a missing cell
   std::uint8_t shift = 0;     ///< the number of the first value: 1 behind missing cells
   std::uint8_t bits = 0;      ///< that a number takes
@@ -34,11 +35,14 @@ struct numbered_column {
       return has_missing;
     }
     const std::uint64_t after = distance(cells.code(i));
-    out = after + shift;
-    return has_values && after <= span;
+    const std::uint64_t steps = step == 1 ? after : after / step;
+    out = steps + shift;
+    return has_values && after <= span && steps * step == after;
   }
   /// The largest number.
-  RAYDEX_HD std::uint64_t largest() const { return has_values ? span + (has_missing ? 1 : 0) : 0; }
+  RAYDEX_HD std::uint64_t largest() const {
+    return has_values ? span / step + (has_missing ? 1 : 0) : 0;
+  }
   /// Puts a number below others. In two steps, since no number is shifted by all of its 64 bits.
   RAYDEX_HD std::uint64_t below(std::uint64_t all, std::uint64_t number) const {
     const unsigned half = bits / 2;
@@ -63,6 +67,42 @@ struct numbered_columns {
       out = parts[p].below(out, own);
     }
     return matches;
+  }
+};
+
+/// Finds what all distances of the codes of a column are multiples of: of each chunk the greatest
+/// common divisor of the distances from one code, 0 where there are none but 0.
+struct find_code_steps {
+  static constexpr std::uint64_t chunk = 1 << 13;       ///< cells that a group looks at
+  static constexpr std::size_t most_scratch_bytes = 0;  ///< none is needed
+  /// Likewise.
+  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
+
+  key_cells from;       ///< the column
+  std::uint64_t first;  ///< the code
+  std::uint64_t size;   ///< how many cells
+  std::uint64_t* out;   ///< a number a chunk
+
+  /// The greatest common divisor.
+  RAYDEX_HD static std::uint64_t divisor(std::uint64_t a, std::uint64_t b) {
+    while (b != 0) {
+      const std::uint64_t rest = a % b;
+      a = b;
+      b = rest;
+    }
+    return a;
+  }
+
+  /// Looks at a chunk.
+  template <class Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t c) const {
+    const std::uint64_t begin = c * chunk;
+    const std::uint64_t end = size - begin < chunk ? size : begin + chunk;
+    std::uint64_t all = 0;
+    for (std::uint64_t i = begin + group.lane(); i < end && all != 1; i += group.lanes())
+      if (from.fixed.valid(i)) all = divisor(from.code(i) - first, all);
+    all = group.reduce(all, [](std::uint64_t a, std::uint64_t b) { return divisor(a, b); });
+    if (group.lane() == 0) out[c] = all;
   }
 };
 
@@ -117,7 +157,9 @@ struct put_composite_keys {
         for (unsigned j = 0; j < keys; ++j)
           match[j] &= part.has_values & (part.distance(code_of(begin + j)) <= part.span);
       };
-      if (part.cells.fixed.validity == nullptr && with_typed_codes(part.cells.fixed, add)) continue;
+      if (part.cells.fixed.validity == nullptr && part.step == 1 &&
+          with_typed_codes(part.cells.fixed, add))
+        continue;
       for (unsigned j = 0; j < keys; ++j) {
         std::uint64_t own;
         match[j] &= part.number(begin + j, own);
@@ -195,9 +237,12 @@ struct put_closest_numbers {
                                  std::uint64_t& number) {
     number = 0;
     if (!part.has_values) return part.shift != 0 ? place::behind : place::before;
-    const bool is_before = (part.cells.code(i) ^ part.flip) < part.low;
-    number = part.shift + (is_before ? 0 : part.span);
-    return is_before ? place::before : place::behind;
+    const std::uint64_t code = part.cells.code(i) ^ part.flip;
+    const std::uint64_t after = code - part.low;
+    number = part.shift;
+    if (code < part.low) return place::before;
+    number += (after < part.span ? after : part.span) / part.step;
+    return place::behind;  // perhaps between two numbers
   }
 };
 
@@ -241,11 +286,17 @@ struct put_composite_ranges {
     const std::uint64_t begin = bounded.flip != 0 ? ~highest : lowest;
     const std::uint64_t end = bounded.flip != 0 ? ~lowest : highest;
     if (end < bounded.low) return false;
-    const std::uint64_t before = begin < bounded.low ? 0 : begin - bounded.low;
-    if (before > bounded.span) return false;
     const std::uint64_t after = end - bounded.low;
-    first = bounded.below(first, before + bounded.shift);
-    last = bounded.below(last, (after < bounded.span ? after : bounded.span) + bounded.shift);
+    const std::uint64_t most_steps = (after < bounded.span ? after : bounded.span) / bounded.step;
+    std::uint64_t least_steps = 0;
+    if (begin > bounded.low) {
+      const std::uint64_t before = begin - bounded.low;
+      if (before > bounded.span) return false;
+      least_steps = before / bounded.step + (before % bounded.step != 0 ? 1 : 0);
+    }
+    if (least_steps > most_steps) return false;
+    first = bounded.below(first, least_steps + bounded.shift);
+    last = bounded.below(last, most_steps + bounded.shift);
     return true;
   }
 };
