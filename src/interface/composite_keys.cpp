@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <string>
 
 #include "raydex/error.hpp"
@@ -83,11 +84,19 @@ composite_keys::composite_keys(backend where, const context& on,
     parts_.push_back(part);
   }
   operation_on(where, &operation_table::find_composite_spans)(on, cells, parts_);
-  if (count_bits(parts_) <= 64) return;
-  operation_on(where, &operation_table::find_composite_steps)(on, cells, parts_);
-  for (composite_part& part : parts_)
+  unsigned bits = count_bits(parts_);
+  // Those that take most are counted in steps first.
+  std::vector<std::size_t> order(parts_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return parts_[a].bits > parts_[b].bits; });
+  for (const std::size_t p : order) {
+    if (bits <= 64) return;
+    composite_part& part = parts_[p];
+    operation_on(where, &operation_table::find_composite_steps)(on, {&cells[p], 1}, {&part, 1});
     part.step = std::max(part.step, std::uint64_t{1});
-  const unsigned bits = count_bits(parts_);
+    bits = count_bits(parts_);
+  }
   if (bits > 64) refuse_bits(parts_, bits);
 } catch (...) {
   rethrow_as_error();

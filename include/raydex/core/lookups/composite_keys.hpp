@@ -28,6 +28,14 @@ struct numbered_column {
 
   /// How far a code is from the first one; more than `span` where it is outside of them.
   RAYDEX_HD std::uint64_t distance(std::uint64_t code) const { return (code ^ flip) - low; }
+  /// The steps in a distance.
+  RAYDEX_HD std::uint64_t steps(std::uint64_t after) const {
+    return step == 1 ? after : after / step;
+  }
+  /// Whether a value at a distance has a number.
+  RAYDEX_HD bool has_number(std::uint64_t after) const {
+    return has_values & (after <= span) & (step == 1 || steps(after) * step == after);
+  }
   /// Writes the number of cell `i`; false where it has none.
   RAYDEX_HD bool number(std::uint64_t i, std::uint64_t& out) const {
     if (!cells.fixed.valid(i)) {
@@ -35,9 +43,8 @@ struct numbered_column {
       return has_missing;
     }
     const std::uint64_t after = distance(cells.code(i));
-    const std::uint64_t steps = step == 1 ? after : after / step;
-    out = steps + shift;
-    return has_values && after <= span && steps * step == after;
+    out = steps(after) + shift;
+    return has_number(after);
   }
   /// The largest number.
   RAYDEX_HD std::uint64_t largest() const {
@@ -150,16 +157,20 @@ struct put_composite_keys {
     }
     for (unsigned p = 0; p < from.count; ++p) {
       const numbered_column part = from.parts[p];
+      // Apart, so that the steps are looked at once, and rows not for whether they match.
       const auto add = [&](const auto& code_of) {
-        for (unsigned j = 0; j < keys; ++j)
-          numbers[j] = part.below(numbers[j], part.distance(code_of(begin + j)) + part.shift);
-        if (!marks) return;
-        for (unsigned j = 0; j < keys; ++j)
-          match[j] &= part.has_values & (part.distance(code_of(begin + j)) <= part.span);
+        const auto distance = [&](unsigned j) { return part.distance(code_of(begin + j)); };
+        if (part.step == 1) {
+          for (unsigned j = 0; j < keys; ++j)
+            numbers[j] = part.below(numbers[j], distance(j) + part.shift);
+        } else {
+          for (unsigned j = 0; j < keys; ++j)
+            numbers[j] = part.below(numbers[j], distance(j) / part.step + part.shift);
+        }
+        for (unsigned j = 0; j < keys && marks; ++j)
+          match[j] &= part.has_number(distance(j));
       };
-      if (part.cells.fixed.validity == nullptr && part.step == 1 &&
-          with_typed_codes(part.cells.fixed, add))
-        continue;
+      if (part.cells.fixed.validity == nullptr && with_typed_codes(part.cells.fixed, add)) continue;
       for (unsigned j = 0; j < keys; ++j) {
         std::uint64_t own;
         match[j] &= part.number(begin + j, own);
