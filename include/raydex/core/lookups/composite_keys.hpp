@@ -233,7 +233,7 @@ struct put_closest_numbers {
       first = part.below(first, least);
       last = part.below(last, most);
     }
-    constexpr std::uint64_t largest = static_cast<Code>(~Code{0});
+    constexpr auto largest = static_cast<Code>(~Code{0});
     if (before) {
       const bool takes_last = own == place::behind || (own == place::among && or_equal);
       number = takes_last ? last : first - 1;
