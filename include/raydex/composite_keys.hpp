@@ -125,8 +125,8 @@ class RAYDEX_EXPORT composite_keys {
   ///        the spans the numbers are any, and nobody looks
   packed_keys pack_rows(const context& on, std::span<const column> columns) const;
 
-  /// Packs points. One with a value outside of the spans, or between steps, is missing, as is one
-  /// with a missing cell that is `unmatched`.
+  /// Packs points. One with a value outside of the spans or between steps, or with a missing cell
+  /// that is `unmatched`, becomes a number that no key has; it is missing if keys have all numbers.
   ///
   /// @param on memory and a stream, which must both outlive the result
   /// @param columns as many as the key has, in its formats and of equal sizes
@@ -168,7 +168,7 @@ class RAYDEX_EXPORT composite_keys {
  private:
   void check(const context& on, std::span<const column> columns) const;
   void check_all(const context& on, std::span<const column> columns) const;
-  packed_keys pack(const context& on, std::span<const column> columns, bool all_have_values) const;
+  packed_keys pack(const context& on, std::span<const column> columns, bool are_rows) const;
 
   backend where_;
   std::vector<composite_part> parts_;

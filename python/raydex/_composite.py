@@ -258,8 +258,11 @@ def _packed_points(packing: Packing, columns: list[Column], stream: int, inserts
         packed = run(packing.native.pack_points, session, stream, cells)
         none = _no_keys(columns)
         if none is not None:
-            bits = view(packed.validity, (len(none) + 7) // 8, np.uint8, packed)
-            bits &= ~np.packbits(none, bitorder="little")
+            [numbers] = _numbers(packing, [packed], len(none))
+            numbers[none] = np.iinfo(numbers.dtype).max  # which no key has, unless there is a bitmap
+            if packed.validity:
+                bits = view(packed.validity, (len(none) + 7) // 8, np.uint8, packed)
+                bits &= ~np.packbits(none, bitorder="little")
         return packed
     if not run(packing.native.holds, session, stream, cells):
         raise InvalidArgument(

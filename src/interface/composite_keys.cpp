@@ -131,10 +131,9 @@ void composite_keys::check_all(const context& on, std::span<const column> column
 }
 
 packed_keys composite_keys::pack(const context& on, std::span<const column> columns,
-                                 bool all_have_values) const {
+                                 bool are_rows) const {
   check_all(on, columns);
-  return operation_on(where_, &operation_table::pack_composite_keys)(on, parts_, columns,
-                                                                     all_have_values);
+  return operation_on(where_, &operation_table::pack_composite_keys)(on, parts_, columns, are_rows);
 }
 
 packed_keys composite_keys::pack_rows(const context& on, std::span<const column> columns) const

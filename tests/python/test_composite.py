@@ -291,6 +291,7 @@ def test_what_is_refused():
     ends = np.array([0, 2**32 - 1], "uint32")
     full = raydex.build((ends, ends))
     assert full.predecessor((5, 5)) == 0 and full.successor((ends[1], ends[1]), strict=True) == -1
+    assert full.first(([ends[1], 5, 5.5, 2**40], [ends[1], 5, 5, 5])).tolist() == [1, -1, -1, -1]
     with pytest.raises(raydex.Unsupported, match="rank: the columns take each number of their bits"):
         full.rank((5, 5))
     with pytest.raises(raydex.InvalidArgument, match="upper: it differs from lower before the last column"):

@@ -95,21 +95,32 @@ void find_composite_steps(const context& on, std::span<const column> columns,
   }
 }
 
-// `all_have_values`: whether each key has a number unless a cell of it is missing.
+// Whether ones in all bits are the number of no key.
+inline bool have_spare_number(std::span<const composite_part> parts) {
+  std::uint64_t largest = 0;
+  for (const composite_part& part : parts) {
+    const core::numbered_column column = numbered(part);
+    largest = column.below(largest, column.largest());
+  }
+  return largest != (bits_of(parts) <= 32 ? ~std::uint32_t{0} : ~std::uint64_t{0});
+}
+
+// `are_rows`: whether all values are within the spans. Points without a number have one that is no
+// key's, if there is one, which is searched for faster than a bitmap is read.
 template <class Executor>
 packed_keys pack_composite_keys(const context& on, std::span<const composite_part> parts,
-                                std::span<const column> columns, bool all_have_values) {
+                                std::span<const column> columns, bool are_rows) {
   const std::uint64_t size = columns.front().size;
   packed_keys made = room_for_packed(on, parts, size);
-  bool all_match = all_have_values;
+  bool all_match = are_rows;
   for (std::size_t p = 0; p < columns.size(); ++p)
     all_match &= parts[p].missing != missing_cells::unmatched || columns[p].validity == nullptr;
-  if (!all_match) made.validity = {on, (size + 7) / 8};
+  if (are_rows ? !all_match : !have_spare_number(parts)) made.validity = {on, (size + 7) / 8};
   const auto write = [&]<class Code>(Code* numbers) {
     using put = core::put_composite_keys<Code>;
-    Executor::for_each_in_warps(on,
-                                put{numbered(parts, columns), size, numbers, made.validity.data()},
-                                (size + put::chunk - 1) / put::chunk);
+    Executor::for_each_in_warps(
+        on, put{numbered(parts, columns), size, numbers, made.validity.data(), all_match},
+        (size + put::chunk - 1) / put::chunk);
   };
   made.format.width == 4 ? write(made.narrow.data()) : write(made.wide.data());
   return made;

@@ -123,8 +123,9 @@ struct put_composite_keys {
 
   numbered_columns from;   ///< the columns
   std::uint64_t size;      ///< how many keys
-  Code* out;               ///< a number a key, of any value where it has none
-  std::uint8_t* validity;  ///< a bit a key; null: all are known to have a number
+  Code* out;               ///< a number a key; ones in all bits where it has none
+  std::uint8_t* validity;  ///< a bit a key, whether it has one; null: nobody asks
+  bool all_match;          ///< whether each key is known to have one
 
   /// Writes a chunk.
   template <class Group>
@@ -136,7 +137,7 @@ struct put_composite_keys {
       const std::uint64_t i = first + group.lane();
       std::uint64_t number = 0;
       const bool matches = i < end && from.number(i, number);
-      if (i < end) out[i] = static_cast<Code>(number);
+      if (i < end) out[i] = static_cast<Code>(matches ? number : ~std::uint64_t{0});
       if (validity == nullptr) continue;
       const std::uint32_t flags = group.vote(matches);
       const std::uint64_t byte = first / 8 + group.lane();
@@ -148,7 +149,6 @@ struct put_composite_keys {
  private:
   // One column after the other, so that the format of its cells is looked at once.
   RAYDEX_HD void by_columns(std::uint64_t begin, unsigned keys) const {
-    const bool marks = validity != nullptr;
     std::uint64_t numbers[chunk];
     bool match[chunk];
     for (unsigned j = 0; j < keys; ++j) {
@@ -167,7 +167,7 @@ struct put_composite_keys {
           for (unsigned j = 0; j < keys; ++j)
             numbers[j] = part.below(numbers[j], distance(j) / part.step + part.shift);
         }
-        for (unsigned j = 0; j < keys && marks; ++j)
+        for (unsigned j = 0; j < keys && !all_match; ++j)
           match[j] &= part.has_number(distance(j));
       };
       if (part.cells.fixed.validity == nullptr && with_typed_codes(part.cells.fixed, add)) continue;
@@ -178,8 +178,8 @@ struct put_composite_keys {
       }
     }
     for (unsigned j = 0; j < keys; ++j)
-      out[begin + j] = static_cast<Code>(numbers[j]);
-    if (!marks) return;
+      out[begin + j] = static_cast<Code>(match[j] ? numbers[j] : ~std::uint64_t{0});
+    if (validity == nullptr) return;
     for (unsigned j = 0; j < keys; j += 8) {
       unsigned bits = 0;
       for (unsigned b = 0; b < 8 && j + b < keys; ++b)
