@@ -95,7 +95,7 @@ struct packed_ranges {
 ///     index->first(session, points(keys.pack_points(session, wanted).view()), rows);
 ///
 /// *Cost*: to make it, a pass over the columns, and another one where steps are needed; to pack,
-/// another one, which writes 4 or 8 bytes a key and a bit. *Memory*: none. *Streams*: making it and
+/// another one, which writes 4 or 8 bytes a key. *Streams*: making it and
 /// `holds` synchronise; all else is queued. *Threads*: several may pack at a time. Calls throw
 /// `invalid_argument`, `unavailable`, `out_of_memory`, `cuda_error`.
 class RAYDEX_EXPORT composite_keys {

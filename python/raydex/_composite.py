@@ -417,8 +417,9 @@ class CompositeIndex(Index):
     None in place of an end, `(a, None)`, leaves that side open.
 
     *Missing* values match nothing, and a row with one is not in the index; of a column built with `missing="first"` or
-    `"last"` they equal each other, and are in no range of this column. A value that no row has or could have between
-    the smallest and the largest one of its column matches nothing. `insert` takes values between these alone.
+    `"last"` they equal each other, and are in no range of this column. A value less than all of its column, or greater,
+    matches nothing. `insert` takes values from the smallest to the largest one that a column had when the index was
+    built, and refuses others.
 
     *Ranks*, predecessors and successors are in the order of all columns; to fewer columns all keys are equal that begin
     with these. Their points are of the keys' own types. All else is as of `Index`.
