@@ -44,7 +44,7 @@ std::vector<Key> ascending(std::size_t size) {
 }
 
 TEST_F(pivot_tree_of_keys_alone, holds_the_keys_and_a_twelfth_and_builds_in_as_much) {
-  const std::size_t n = test::small_scale() ? 100'000 : 1'000'000;
+  const std::size_t n = test::small_scale() ? 300'000 : 1'000'000;
   const auto check = [&](const column& keys, std::size_t width) {
     const auto built = build(at(), keys);
     const std::size_t bytes = n * width;
