@@ -55,13 +55,13 @@ struct pivot_tree_options {
 ///
 /// With `layout=keys`: the build copies the column and makes the tree. Resident, and at its peak,
 /// key bytes per entry and the tree: 4.3 bytes per row for 32-bit keys, 8.3 for 64-bit ones. Ranks
-/// are row ids, so it takes no row ids and no missing keys, and only edits after which row ids are
-/// ranks: insertions behind the last row, erasures at the end. The build, and the edit, throw
-/// `unsupported` for others.
+/// are row ids, so it takes no row ids, no validity bitmap, and only edits after which row ids are
+/// ranks: insertions behind the last row, erasures at the end. For others the build, or the edit,
+/// throws `unsupported`.
 ///
 /// *Edits*: the sort of the batch, one pass that merges it with the entries into a new copy of
 /// them, one before that if it erases any, and the tree, made anew. Memory beside the index: twice
-/// the entries, and a tree.
+/// the entries, with their row ids, and a tree.
 class RAYDEX_EXPORT pivot_tree : public index {
  public:
   ~pivot_tree() override;

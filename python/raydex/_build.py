@@ -125,7 +125,8 @@ def build(
 
     Notes
     -----
-    Missing cells are never matched. Ctrl-C ends a build, as it ends queries and joins.
+    Missing cells are never matched, but where `missing` gives them a place. Ctrl-C ends a build, as it ends queries and
+    joins.
     """
     names, sources, are_several = columns_of_build(column)
     if are_several:

@@ -17,7 +17,7 @@ from raydex._columns import Column, column_of, read_as, role_of, short_texts
 from raydex._devices import Device
 from raydex._dictionaries import Dictionary
 from raydex._errors import InvalidArgument, Unsupported
-from raydex._frames import check_one_table, is_series, series_like
+from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import AnyBatch, Index, Points
 from raydex._joins import key_columns, natives
 from raydex._keys import TEXTS, Key
@@ -59,7 +59,9 @@ def _columns(argument: str, x: Any) -> tuple[list[str] | None, list[Source]]:
     if _has_fields(x):
         return (list(x.dtype.names), [look(f"{argument}[{name!r}]", x[name]) for name in x.dtype.names])
     if is_of("pandas", x, "MultiIndex"):
-        return (None, [look(f"{argument}[{i}]", x.get_level_values(i)) for i in range(x.nlevels)])
+        levels = [look(f"{argument}[{i}]", x.get_level_values(i)) for i in range(x.nlevels)]
+        named = len(set(x.names) - {None}) == x.nlevels
+        return (list(map(str, x.names)) if named else None, levels)
     if _is_list_of_keys(x):
         x = _transposed(argument, x)
     return key_columns(argument, x)
@@ -180,6 +182,8 @@ class Probe:
             self.given = (x,) if len(sources) == 1 else (None,) * len(sources)
             self.like = _series_of(x)
         most = len(packing.keys)
+        if names is not None and packing.names is not None and len(names) > most and set(packing.names) <= set(names):
+            names, sources = packing.names, [sources[names.index(name)] for name in packing.names]
         if not 1 <= len(sources) <= most:
             raise InvalidArgument(f"{argument}: {len(sources)} columns, but the key has {most}")
         if names is not None and packing.names is not None:
@@ -266,7 +270,8 @@ def _packed_points(packing: Packing, columns: list[Column], stream: int, inserts
         return packed
     if not run(packing.native.holds, session, stream, cells):
         raise InvalidArgument(
-            "keys: some values lie outside of those that the columns had when the index was built; build it again"
+            "keys: some values lie outside of those that the columns had when the index was built, or between their "
+            "steps; build it again"
         )
     return run(packing.native.pack_rows, session, stream, cells)
 
@@ -291,6 +296,8 @@ class CompositeBatch(AnyBatch):
         if not sources:
             raise InvalidArgument("lower: neither end is given")
         same_device(*sources)
+        if end is not None:
+            check_labels(probe.like, end.like)
         self.library = sources[0].library
         index._check_device(sources[0].argument, self.library)
         number, kept = self.library.stream_for(stream)
@@ -373,6 +380,8 @@ class CompositeBatch(AnyBatch):
             columns = _in_step([packing.column(p, one, 0) for p, one in enumerate(sources)], sources)
             kept, _, _ = self._ranges(packing, columns, None, None)
             found.append(_numbers(packing, kept[-2:], columns[0].size)[0])
+        if len({1, *map(len, found)}) > 2:
+            raise InvalidArgument(f"upper: {len(found[1])} keys, but lower has {len(found[0])}")
         if (found[0] != found[1]).any():
             raise InvalidArgument(
                 "upper: it differs from lower before the last column; a range is of the last column that is given, and "
@@ -414,15 +423,17 @@ class CompositeIndex(Index):
     tuples are several; beside columns a single value is that of each probe. *Fewer columns* are the first ones of the
     key: all rows with these values match. *Ranges* are of the last column that is given, both ends included:
     `rows((a, begin), (a, end))`, or shorter `rows((a, begin), end)`; the columns before it are the same at both ends.
-    None in place of an end, `(a, None)`, leaves that side open.
+    None in place of an end, `(a, None)`, leaves that side open; both ends open are the columns before alone.
 
     *Missing* values match nothing, and a row with one is not in the index; of a column built with `missing="first"` or
     `"last"` they equal each other, and are in no range of this column. A value less than all of its column, or greater,
-    matches nothing. `insert` takes values from the smallest to the largest one that a column had when the index was
-    built, and refuses others.
+    matches nothing. NaN equals NaN, in `isin`, too. `insert` takes values from the smallest to the largest one that a
+    column had when the index was built, in the same steps if these were days or multiples of a number, of longer
+    strings those alone that there were; it refuses others.
 
     *Ranks*, predecessors and successors are in the order of all columns; to fewer columns all keys are equal that begin
-    with these. Their points are of the keys' own types. All else is as of `Index`.
+    with these. Their points are of the keys' own types. Columns that take each number of 32 or 64 bits have none. All
+    else is as of `Index`; a frame is looked up with its labels.
     """
 
     __module__ = "raydex"
@@ -433,6 +444,9 @@ class CompositeIndex(Index):
 
     def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> CompositeBatch:
         return CompositeBatch(self, lower, upper, stream, role)
+
+    def _labelled(self, points: Any) -> Any:
+        return _series_of(list(points) if isinstance(points, tuple) else points)
 
     def _rank(self, points: Any, behind: bool, stream: Any) -> Any:
         if self._packing.native.is_full():

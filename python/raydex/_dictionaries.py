@@ -66,8 +66,8 @@ class Dictionary:
         unknown = there & (found < 0)
         if role == "kept" and unknown.any():
             raise InvalidArgument(
-                f"{source.argument}: some are none of the strings that the index was built over; to insert others, "
-                "build it again"
+                f"{source.argument}: some are none of the strings that the index was built over; ranks and insertions "
+                "are of those alone"
             )
         column = _numbers(source, found, found >= 0)
         column.no_key = unknown if unknown.any() else None

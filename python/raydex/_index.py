@@ -516,7 +516,11 @@ class Index(Held):
         rows = batch.numbers("int64", self._native.first, *batch.arguments)
         if hasattr(values, "__len__"):
             self._check_values(len(values))
-        return take_alike(values, rows, points)
+        return take_alike(values, rows, self._labelled(points))
+
+    def _labelled(self, points: Any) -> Any:
+        """What has the labels of points, if these have any."""
+        return points
 
     def _check_values(self, size: int) -> None:
         """Refuses fewer values than rows."""

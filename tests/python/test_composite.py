@@ -344,3 +344,30 @@ def test_against_pandas_and_duckdb():
     ).fetchall()
     assert index.count((7, 3), (7, 9)) == expected[0][0]
     assert index.count((7, 3, begin), (7, 3, end)) == expected[1][0]
+
+
+def test_names_and_labels_of_pandas():
+    frame = pd.DataFrame({"a": [1, 2], "b": [2, 1], "text": ["x", "y"]}, index=["r", "s"])
+    swapped = pd.DataFrame({"b": [2, 1], "a": [1, 1]}, index=["p", "q"])
+    levels = pd.MultiIndex.from_frame(frame[["a", "b"]])
+    for index in (raydex.build(frame[["a", "b"]]), raydex.build(levels)):
+        assert list(index.first(swapped)) == [0, -1]
+        assert list(index.first(pd.MultiIndex.from_frame(swapped))) == [0, -1]
+        assert list(index.first(frame)) == [0, 1]  # whose other columns are no part of the key
+    nameless = pd.MultiIndex.from_arrays([[2, 1], [1, 2]])
+    assert list(raydex.build(levels).first(nameless)) == [1, 0]
+    index = raydex.build(frame[["a", "b"]])
+    for points in (swapped, (swapped["a"], swapped["b"])):
+        found = index.lookup(points, frame["text"])
+        assert list(found.index) == ["p", "q"]
+        assert found.iloc[0] == "x" and pd.isna(found.iloc[1])
+    begins, ends = pd.Series([1, 2], index=[4, 5]), pd.Series([1, 2], index=[5, 4])
+    with pytest.raises(raydex.InvalidArgument, match="upper: its index is not that of lower"):
+        index.count((begins, begins), (ends, ends))
+
+
+def test_ends_of_several_sizes_are_refused():
+    index = raydex.build(([7, 8], [1, 2]))
+    with pytest.raises(raydex.InvalidArgument, match="upper: 3 keys, but lower has 2"):
+        index.count(([7, 8], [1, 2]), ([7, 8, 9], [1, 2, 3]))
+    assert index.count((7, None), (7, None)) == index.count((7,)) == 1

@@ -53,13 +53,11 @@ inline double memory_bandwidth() {
   static std::mutex one_at_a_time;
   static std::map<int, double> known;
   const std::lock_guard lock(one_at_a_time);
-  const auto [place, is_new] = known.try_emplace(device, 1e12);
-  if (is_new) {
-    const double clock = 1e3 * device_number(cudaDevAttrMemoryClockRate);  // it gives twice a cycle
-    const double all = clock * 2 * device_number(cudaDevAttrGlobalMemoryBusWidth) / 8;
-    if (all != 0) place->second = all;
-  }
-  return place->second;
+  const auto found = known.find(device);
+  if (found != known.end()) return found->second;
+  const double clock = 1e3 * device_number(cudaDevAttrMemoryClockRate);  // it gives twice a cycle
+  const double all = clock * 2 * device_number(cudaDevAttrGlobalMemoryBusWidth) / 8;
+  return known[device] = all != 0 ? all : 1e12;
 }
 
 // Lets the blocks of a kernel have so many bytes of dynamic shared memory, or more: the limit is

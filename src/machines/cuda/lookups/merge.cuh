@@ -409,12 +409,15 @@ double ascending_searches(const core::sorted_array_view<Entries>& /*view*/) {
   return 2.9e10;
 }
 
-// Entries per probe from which on searches are faster.
+// Entries per probe from which on searches are faster: never less than lie in a sector of memory,
+// which searches must read, too.
 template <class View>
 std::uint64_t most_entries_per_probe(const View& view) {
   constexpr std::size_t bytes =
       staged_entries<std::remove_cvref_t<decltype(view.entries())>>::bytes;
-  return static_cast<std::uint64_t>(memory_bandwidth() / bytes / ascending_searches(view));
+  constexpr std::uint64_t sector = 32;
+  const double most = memory_bandwidth() / bytes / ascending_searches(view);
+  return std::max(sector / bytes, static_cast<std::uint64_t>(most));
 }
 
 // Shared memory that each of so many blocks on a multiprocessor may have.
