@@ -117,7 +117,7 @@ const std::vector<drawn_structure>& drawn_structures() {
   static const std::vector<drawn_structure> all{
       {"sorted_array", with_paper_schedule({{"layout", {"column", "row"}}})},
       {"eytzinger", with_paper_schedule({{"layout", {"row", "column"}}, {"k", numbers(2, 33)}})},
-      {"pivot_tree", with_paper_schedule({{"layout", {"row", "column"}},
+      {"pivot_tree", with_paper_schedule({{"layout", {"row", "column", "keys"}},
                                           {"search", {"lines", "groups"}},
                                           {"nodes", {"auto", "exact", "quantised", "narrow"}},
                                           {"k", numbers(2, 33)},
@@ -180,6 +180,8 @@ const std::vector<drawn_structure>& drawn_structures() {
 
 bool is_legal(std::string_view structure, backend where, const option_map& options) {
   if (structure == "pivot_tree") {
+    // Columns that are drawn do not ascend.
+    if (word(options, "layout", "row") == "keys") return false;
     if (word(options, "search", "lines") == "groups") return !options.contains("nodes");
     return !options.contains("k") && !options.contains("levels") && !options.contains("reorder") &&
            !options.contains("group") && word(options, "layout", "row") == "row";
