@@ -36,7 +36,9 @@ class case_drawer : public drawer {
       one = {draw_key(size), draw_row(size), is_missing()};
       pool_.push_back(one);
     }
-    const auto order = static_cast<sequence>(one_in(2) ? 0 : draw(3));
+    const auto order = stores_no_rows(made_.options)
+                           ? sequence::ascending
+                           : static_cast<sequence>(one_in(2) ? 0 : draw(3));
     if (order != sequence::as_drawn) {
       std::sort(column.begin(), column.end(), [&](const cell& a, const cell& b) {
         return is_less(number_of(made_.key, a.bits), number_of(made_.key, b.bits));
@@ -72,6 +74,11 @@ class case_drawer : public drawer {
     uneven_ = one_in(12);
     const std::size_t size = uneven_ ? draw_long_size() : draw_size();
     draw_spread(size);
+    if (stores_no_rows(made_.options)) {
+      made_.rows = row_kind::implicit;
+      made_.masked = false;
+      missing_ = 0;
+    }
     made_.keys = draw_column(size);
     const std::uint64_t steps = uneven_ || size > 20'000 ? 2 : 1 + draw(5);
     for (std::uint64_t i = 0; i < steps; ++i)
@@ -84,7 +91,8 @@ class case_drawer : public drawer {
     const bool updates = std::any_of(able.begin(), able.end(), [&](const capability& one) {
       return one.structure == made_.structure && one.where == tested_.where && one.updates;
     });
-    if (updates && !is_by_rows(made_.options)) all.insert(all.end(), {action::edit, action::edit});
+    if (updates && !is_by_rows(made_.options) && !stores_no_rows(made_.options))
+      all.insert(all.end(), {action::edit, action::edit});
     // These are calls of the structures' own classes.
     const bool own = made_.rows != row_kind::wide;
     if (own && made_.structure == "cgrx" && one_in(2)) all.push_back(action::rebuild);

@@ -180,11 +180,10 @@ const std::vector<drawn_structure>& drawn_structures() {
 
 bool is_legal(std::string_view structure, backend where, const option_map& options) {
   if (structure == "pivot_tree") {
-    // Columns that are drawn do not ascend.
-    if (word(options, "layout", "row") == "keys") return false;
-    if (word(options, "search", "lines") == "groups") return !options.contains("nodes");
+    if (word(options, "search", "lines") == "groups")
+      return !options.contains("nodes") && !stores_no_rows(options);
     return !options.contains("k") && !options.contains("levels") && !options.contains("reorder") &&
-           !options.contains("group") && word(options, "layout", "row") == "row";
+           !options.contains("group") && word(options, "layout", "row") != "column";
   }
   if (structure == "rx") return is_legal_rx(options);
   if (structure == "cgrx") return is_legal_cgrx(options);
@@ -204,6 +203,10 @@ option_map draw_options(const drawn_structure& structure, backend where, std::mt
 
 bool is_by_rows(const option_map& options) {
   return word(options, "primitives", "sorted") == "rows";
+}
+
+bool stores_no_rows(const option_map& options) {
+  return word(options, "layout", "row") == "keys";
 }
 
 bool answers_ranges(std::string_view structure, key_format key, const option_map& options) {

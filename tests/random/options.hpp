@@ -38,6 +38,9 @@ bool has_order(std::string_view structure);
 // Whether it is an `rx` without a sorted column.
 bool is_by_rows(const option_map& options);
 
+// Whether it takes ascending columns alone, whose row ids are their positions, and few edits.
+bool stores_no_rows(const option_map& options);
+
 // Whether an index over such keys answers ranges: without a sorted column only where keys are not
 // too far apart.
 bool answers_ranges(std::string_view structure, key_format key, const option_map& options);
