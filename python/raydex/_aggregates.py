@@ -12,11 +12,12 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._arguments import SUMS_BY, flag, without
 from raydex._array_libraries import as_times, bare_library
+from raydex._batches import Batch
 from raydex._columns import column_of, refuse_strings
 from raydex._errors import InvalidType, Unsupported
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
-from raydex._index import Batch, Index, bytes_as_text
+from raydex._index import Index, bytes_as_text
 from raydex._keys import Key, format_of
 from raydex._progress import shown
 from raydex._sources import look_at_values

@@ -13,12 +13,13 @@ from raydex import _raydex
 from raydex._arguments import flag
 from raydex._array_libraries import is_of
 from raydex._arrow import Bitmap, HostCells, is_arrow, is_arrow_alone, view
+from raydex._batches import AnyBatch, Points
 from raydex._columns import Column, column_of, read_as, role_of, short_texts
 from raydex._devices import Device
 from raydex._dictionaries import Dictionary
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
-from raydex._index import AnyBatch, Index, Points
+from raydex._index import Index
 from raydex._joins import key_columns, natives
 from raydex._keys import TEXTS, Key
 from raydex._sources import Source, look, same_device

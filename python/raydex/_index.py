@@ -7,28 +7,24 @@ import itertools
 import operator
 import weakref
 from dataclasses import dataclass
-from typing import Any, Callable, cast, overload
+from typing import Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from raydex import _cuda, _raydex
 from raydex._arguments import SUMS_BY, flag, without
-from raydex._array_libraries import HOST, ArrayLibrary
-from raydex._arrow import HostCells
-from raydex._columns import Column, column_of, read_as, refuse_strings, role_of, row_ids_in
+from raydex._batches import AnyBatch, Batch, Points
+from raydex._columns import Column, column_of, refuse_strings, row_ids_in
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._exports import (
-    take_alike,
-)
-from raydex._frames import check_labels, is_series, series_like
+from raydex._exports import take_alike
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._keys import Key
 from raydex._matches import Matches
 from raydex._plain import NONE, NOWHERE, plain_columns
-from raydex._sources import Source, broadcast_ends, computable, look, look_at_values, not_a_text, same_device
+from raydex._sources import look, look_at_values, not_a_text, same_device
 from raydex.typing import (
     ColumnLike,
     DeviceName,
@@ -585,132 +581,6 @@ def index_of(number: int) -> Index:
     if index is None:
         raise InvalidArgument("index: it is gone; keep it as long as what was compiled with it")
     return index
-
-
-class Points:
-    """Keys that are joined, inserted or erased, before they are read."""
-
-    def __init__(self, source: Source, key: Key, inserts: bool) -> None:
-        self.source = source
-        self.kept: Any = None
-        self._key = key
-        self._inserts = inserts
-
-    def native(self, stream: int) -> Any:
-        """What the library reads, as long as this lives."""
-        role = role_of(self.source, self._key, "kept", stream) if self._inserts else ""
-        column = column_of(self.source, stream, self._key, role=role)
-        self.kept = column
-        return column.native
-
-
-Arguments = tuple[_raydex.Session, int, Any, Any]
-"""What calls take first: the session, the stream, and the lower and upper ends."""
-
-
-class Batch:
-    """The probes of one call, and where its answers go. What is called takes, after the arguments that are
-    given, the address and the number of what it writes."""
-
-    __slots__ = ("_probes", "arguments", "library", "size", "stream")
-    is_aside = False  # whether points are the keys beside what was given, see `column_of`
-    before: Any = None  # which are before all keys
-    shape: tuple[int, ...] | None = None  # of points; None: they have one dimension
-
-    def __init__(self, library: ArrayLibrary, size: int, stream: int, arguments: Arguments, probes: Any) -> None:
-        self.library = library
-        self.size = size
-        self.stream = stream
-        self.arguments = arguments
-        self._probes = probes
-
-    @property
-    def points(self) -> tuple[_raydex.Session, int, Any]:
-        return self.arguments[:3]
-
-    def cells(self) -> Any:
-        """Points as an array of one dimension, which their library computes with."""
-        return self._probes
-
-    def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
-        library = self.library
-        out = library.empty(self.size, dtype)
-        call(*arguments, library.address(out), self.size)
-        return out
-
-    answer = numbers
-    """The same in the form that the caller gets."""
-
-    @property
-    def is_series(self) -> bool:
-        """Whether the probes are a Series of pandas or Polars."""
-        return False
-
-    def like_probes(self, found: Any, none: Any = None) -> Any:
-        """Answers as a Series if the probes are one, in which those that are `none` are missing."""
-        return found
-
-
-class AnyBatch(Batch):
-    """One whose probes may be anything."""
-
-    __slots__ = ("_columns", "_index", "_like", "_scalar", "_source", "before", "is_aside", "shape")
-
-    def __init__(self, index: Index, lower: Any, upper: Any, stream: Any, role: str, flat: bool) -> None:
-        name = "points" if upper is None else "lower"
-        source = lower if isinstance(lower, Source) else look(name, lower)
-        index._check_device(source.argument, source.library)
-        if upper is not None:
-            index._check_ordered("upper")
-            check_labels(lower, upper)
-        self.shape = source.shape
-        self._probes = computable(source)
-        if flat and isinstance(source.cells, HostCells) and source.cells.array.ndim != 1:
-            source.cells.array = source.cells.array.reshape(-1)
-            source.scalar = False
-        self._like = upper if upper is not None and source.scalar else lower
-        self._index = index
-        self._source = source
-        self._scalar = source.scalar
-        number, kept = source.library.stream_for(stream)
-        index._streams[number] = kept
-        end: Column | None = None
-        if upper is not None:
-            other = look("upper", upper)
-            index._check_device(other.argument, other.library)
-            source, other = broadcast_ends(read_as(source, index._key), read_as(other, index._key))
-            self._scalar = source.scalar
-            end = column_of(other, number, index._key, True, role_of(other, index._key, "at_most", number))
-            role = "at_least"
-        role = role and role_of(source, index._key, role, number)
-        begin = column_of(source, number, index._key, True, role)
-        self._columns = (begin, end)  # keep what is read
-        self.library = source.library
-        self.size = begin.size
-        self.stream = number
-        self.arguments = (index._session, number, begin.native, end and end.native)
-        self.is_aside, self.before = role != "", begin.before
-
-    def cells(self) -> Any:
-        if self.library is HOST and isinstance(self._source.cells, HostCells):
-            return np.asarray(self._source.cells.array)  # of a masked one, too
-        return self._probes if self.shape is None or len(self.shape) == 1 else self._probes.reshape(-1)
-
-    def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
-        library = self.library
-        out = library.empty(self.size, dtype, self.stream)
-        self._index._device.run(call, *arguments, library.address(out), self.size)
-        return out[0] if self._scalar else out
-
-    def answer(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:
-        return self.like_probes(self.numbers(dtype, call, *arguments))
-
-    @property
-    def is_series(self) -> bool:
-        return self.library is HOST and is_series(self._like)
-
-    def like_probes(self, found: Any, none: Any = None) -> Any:
-        return found if self.library is not HOST else series_like(self._like, found, none)
 
 
 def with_zeros(ranks: Any, before: npt.NDArray[np.bool_]) -> Any:
