@@ -112,7 +112,7 @@ using sorted_searcher = void(const context& on, const column& sorted, const colu
 using composite_span_finder = void(const context& on, std::span<const column> columns,
                                    std::span<composite_part> parts);
 using composite_key_packer = packed_keys(const context& on, std::span<const composite_part> parts,
-                                         std::span<const column> columns, bool all_have_values);
+                                         std::span<const column> columns, bool are_rows);
 using closest_number_packer = packed_keys(const context& on, std::span<const composite_part> parts,
                                           std::span<const column> columns, closest_number which);
 using composite_range_packer = packed_ranges(const context& on,

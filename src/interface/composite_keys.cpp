@@ -12,6 +12,7 @@
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/composite_numbers.hpp"
 
 namespace raydex {
 
@@ -28,29 +29,18 @@ key_parts key_of(std::span<const column> columns) {
   return {columns.begin(), columns.end()};
 }
 
-// Of a column whose numbers fit 64 bits.
-std::uint64_t largest_number(const composite_part& part) {
-  if (part.first > part.last) return 0;
-  return (part.last - part.first) / part.step + (part.missing == missing_cells::unmatched ? 0 : 1);
-}
-
 // Of the numbers of a column; 65 where they have more than 64.
-unsigned bits_of(const composite_part& part) {
-  const std::uint64_t last = largest_number(part);
+unsigned bits_of_column(const composite_part& part) {
+  const std::uint64_t last = numbered(part).largest();
   const bool is_beyond = last == 0 && part.first < part.last;
   return is_beyond ? 65 : static_cast<unsigned>(std::bit_width(last));
 }
 
-// Of all columns.
+// Fills in those of each column, and counts them.
 unsigned count_bits(std::vector<composite_part>& parts) {
-  unsigned bits = 0;
   for (composite_part& part : parts)
-    bits += part.bits = bits_of(part);
-  return bits;
-}
-
-std::uint64_t last_of_bits(unsigned bits) {
-  return bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+    part.bits = bits_of_column(part);
+  return bits_of(parts);
 }
 
 [[noreturn]] void refuse_bits(const std::vector<composite_part>& parts, unsigned bits) {
@@ -116,10 +106,7 @@ void composite_keys::check(const context& on, std::span<const column> columns) c
 }
 
 key_format composite_keys::format() const noexcept {
-  unsigned bits = 0;
-  for (const composite_part& part : parts_)
-    bits += part.bits;
-  return key_format(bits <= 32 ? key_type::uint32 : key_type::uint64);
+  return packed_format(parts_);
 }
 
 void composite_keys::check_all(const context& on, std::span<const column> columns) const {
@@ -182,12 +169,7 @@ packed_keys composite_keys::pack_closest(const context& on, std::span<const colu
 }
 
 bool composite_keys::is_full() const noexcept {
-  unsigned bits = 0;
-  for (const composite_part& part : parts_) {
-    if (largest_number(part) != last_of_bits(part.bits)) return false;
-    bits += part.bits;
-  }
-  return bits == 32 || bits == 64;
+  return raydex::is_full(parts_);
 }
 
 bool composite_keys::holds(const context& on, std::span<const column> columns) const try {

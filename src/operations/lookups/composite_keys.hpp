@@ -8,28 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "raydex/composite_keys.hpp"
 #include "raydex/core/lookups/composite_keys.hpp"
+#include "src/interface/composite_numbers.hpp"
 #include "src/operations/joins/numbered_keys.hpp"
 #include "src/operations/joins/slices.hpp"
 
 namespace raydex {
 
-inline core::numbered_column numbered(const composite_part& part) {
-  core::numbered_column made;
-  made.has_values = part.first <= part.last;
-  made.has_missing = part.missing != missing_cells::unmatched;
-  made.shift = part.missing == missing_cells::first ? 1 : 0;
-  if (made.has_values) {
-    made.flip = part.descending ? ~std::uint64_t{0} : 0;
-    made.low = part.descending ? ~part.last : part.first;
-    made.span = part.last - part.first;
-    made.step = part.step;
-    if (part.missing == missing_cells::last) made.missing = made.largest();
-  }
-  made.bits = static_cast<std::uint8_t>(part.bits);
-  return made;
-}
+// The columns of keys.
 inline core::numbered_columns numbered(std::span<const composite_part> parts,
                                        std::span<const column> columns) {
   core::numbered_columns all;
@@ -40,22 +26,14 @@ inline core::numbered_columns numbered(std::span<const composite_part> parts,
   return all;
 }
 
-inline unsigned bits_of(std::span<const composite_part> parts) {
-  unsigned bits = 0;
-  for (const composite_part& part : parts)
-    bits += part.bits;
-  return bits;
-}
-
 // Room for numbers of keys.
 inline packed_keys room_for_packed(const context& on, std::span<const composite_part> parts,
                                    std::uint64_t size) {
   packed_keys made;
-  if (bits_of(parts) <= 32) {
-    made.format = key_format(key_type::uint32);
+  made.format = packed_format(parts);
+  if (made.format.width == 4) {
     made.narrow = {on, size};
   } else {
-    made.format = key_format(key_type::uint64);
     made.wide = {on, size};
   }
   return made;
@@ -95,16 +73,6 @@ void find_composite_steps(const context& on, std::span<const column> columns,
   }
 }
 
-// Whether ones in all bits are the number of no key.
-inline bool have_spare_number(std::span<const composite_part> parts) {
-  std::uint64_t largest = 0;
-  for (const composite_part& part : parts) {
-    const core::numbered_column column = numbered(part);
-    largest = column.below(largest, column.largest());
-  }
-  return largest != (bits_of(parts) <= 32 ? ~std::uint32_t{0} : ~std::uint64_t{0});
-}
-
 // `are_rows`: whether all values are within the spans. Points without a number have one that is no
 // key's, if there is one, which is searched for faster than a bitmap is read.
 template <class Executor>
@@ -115,7 +83,7 @@ packed_keys pack_composite_keys(const context& on, std::span<const composite_par
   bool all_match = are_rows;
   for (std::size_t p = 0; p < columns.size(); ++p)
     all_match &= parts[p].missing != missing_cells::unmatched || columns[p].validity == nullptr;
-  if (are_rows ? !all_match : !have_spare_number(parts)) made.validity = {on, (size + 7) / 8};
+  if (are_rows ? !all_match : is_full(parts)) made.validity = {on, (size + 7) / 8};
   const auto write = [&]<class Code>(Code* numbers) {
     using put = core::put_composite_keys<Code>;
     Executor::for_each_in_warps(
