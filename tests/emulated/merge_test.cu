@@ -436,7 +436,9 @@ TEST_F(merging, is_not_tried_with_few_points_many_entries_or_missing_points) {
     buffer<std::uint32_t> out(at_, size);
     const core::first_of_points<std::remove_const_t<decltype(view)>> operation{
         view, probes_of<std::uint32_t>(points(cells)), out.data()};
-    most = cuda::most_entries_per_probe(view);
+    most = cuda::most_entries_per_probe(view, cuda::memory_bandwidth());
+    EXPECT_EQ(cuda::most_entries_per_probe(view, 2 * cuda::memory_bandwidth()) / 2, most);
+    EXPECT_EQ(cuda::most_entries_per_probe(view, 1e9), 4);  // of 8 bytes, in a sector
     return cuda::merge_ascending(at_, operation).progress().answered != nullptr;
   };
   constexpr std::size_t least = cuda::merge_policy::least_tiles * tile * 2;  // multiprocessors

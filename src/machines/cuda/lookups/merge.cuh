@@ -412,11 +412,11 @@ double ascending_searches(const core::sorted_array_view<Entries>& /*view*/) {
 // Entries per probe from which on searches are faster: never less than lie in a sector of memory,
 // which searches must read, too.
 template <class View>
-std::uint64_t most_entries_per_probe(const View& view) {
+std::uint64_t most_entries_per_probe(const View& view, double bandwidth) {
   constexpr std::size_t bytes =
       staged_entries<std::remove_cvref_t<decltype(view.entries())>>::bytes;
   constexpr std::uint64_t sector = 32;
-  const double most = memory_bandwidth() / bytes / ascending_searches(view);
+  const double most = bandwidth / bytes / ascending_searches(view);
   return std::max(sector / bytes, static_cast<std::uint64_t>(most));
 }
 
@@ -440,7 +440,7 @@ merged merge_ascending(const context& on, const Operation& operation) {
     const std::uint64_t least_probes = policy::least_tiles * policy::tile * multiprocessors();
     const bool missing = operation.probes.lower.validity != nullptr;
     if (missing || probes < least_probes || size == 0 ||
-        size / probes >= most_entries_per_probe(operation.view)) {
+        size / probes >= most_entries_per_probe(operation.view, memory_bandwidth())) {
       return {};
     }
     // Room for an eighth more than a tile covers on average, two deviations of random keys, in as
