@@ -95,7 +95,7 @@ def device(monkeypatch):
         of.looked += 1
         return look(*arguments)
 
-    for module in (sys.modules["raydex._index"], sys.modules["raydex._minima"], _searching):
+    for module in (*(sys.modules[f"raydex.{one}"] for one in ("_batches", "_index", "_minima")), _searching):
         monkeypatch.setattr(module, "look", counted)
     yield of
     _plain._library.cache_clear()
