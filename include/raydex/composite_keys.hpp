@@ -28,13 +28,17 @@ struct composite_column {
   column cells;                                      ///< one for each row
   bool descending = false;                           ///< whether larger values come first
   missing_cells missing = missing_cells::unmatched;  ///< what those without a value are
+  /// What its values are known to be multiples of it apart by: 2 for the numbers of a
+  /// `key_dictionary`.
+  std::uint64_t step = 1;
 
   /// No cells.
   composite_column() = default;
   /// A column, in ascending order by default.
   composite_column(const column& of,  // NOLINT(google-explicit-constructor)
-                   bool descends = false, missing_cells are = missing_cells::unmatched)
-      : cells(of), descending(descends), missing(are) {}
+                   bool descends = false, missing_cells are = missing_cells::unmatched,
+                   std::uint64_t apart = 1)
+      : cells(of), descending(descends), missing(are), step(apart) {}
 };
 
 /// What became of a column: which codes have a number of how many bits.
@@ -87,8 +91,8 @@ struct packed_ranges {
 /// take 32 bits or 64. Where spans take more, columns are counted in steps, the largest ones that
 /// all values are apart by: days that times of microseconds are given in, whole numbers among
 /// floating ones. What takes more than 64 bits even so is `unsupported`. Byte strings span what
-/// lies between them in their order, floating numbers what lies between their bits: to pack such
-/// columns of few values, give their ranks among these instead.
+/// lies between them in their order, floating numbers what lies between their bits: of such
+/// columns, and of strings of any length, give the numbers of a `key_dictionary` instead.
 ///
 ///     const composite_keys keys(where, session, {column(customers), column(days)});
 ///     const auto index = build("auto", where, session, keys.pack_rows(session, columns).view());
@@ -111,6 +115,10 @@ class RAYDEX_EXPORT composite_keys {
   /// The same of columns in braces.
   composite_keys(backend where, const context& on, std::initializer_list<composite_column> columns)
       : composite_keys(where, on, std::span(columns.begin(), columns.size())) {}
+
+  /// How many bits columns take, be they too many or not: as the constructor finds them.
+  static std::vector<unsigned> bits_of_columns(backend where, const context& on,
+                                               std::span<const composite_column> columns);
 
   /// What became of each column.
   const std::vector<composite_part>& parts() const noexcept { return parts_; }

@@ -22,6 +22,7 @@
 #include "raydex/interval_coverage.hpp"        // IWYU pragma: export
 #include "raydex/is_in.hpp"                    // IWYU pragma: export
 #include "raydex/join.hpp"                     // IWYU pragma: export
+#include "raydex/key_dictionary.hpp"           // IWYU pragma: export
 #include "raydex/memory.hpp"                   // IWYU pragma: export
 #include "raydex/nearest_join.hpp"             // IWYU pragma: export
 #include "raydex/options.hpp"                  // IWYU pragma: export

@@ -43,14 +43,54 @@ unsigned count_bits(std::vector<composite_part>& parts) {
   return bits_of(parts);
 }
 
+composite_part described(const composite_column& one) {
+  if (one.missing > missing_cells::last)
+    throw invalid_argument(fmt::format("missing: {} is none of unmatched, first and last",
+                                       static_cast<int>(one.missing)));
+  if (one.step == 0) throw invalid_argument("step: 0; it must be 1 or more");
+  composite_part part;
+  part.format = one.cells.format;
+  part.descending = one.descending;
+  part.missing = one.missing;
+  part.step = one.step;
+  return part;
+}
+
+// What becomes of columns, which may take more than 64 bits.
+std::vector<composite_part> parts_of(backend where, const context& on,
+                                     std::span<const composite_column> columns) {
+  check_available(where);
+  check_space(on, where);
+  const std::vector<column> cells = cells_of_all(columns);
+  check_key(where, "columns", key_of(cells));
+  std::vector<composite_part> parts;
+  for (const composite_column& one : columns)
+    parts.push_back(described(one));
+  operation_on(where, &operation_table::find_composite_spans)(on, cells, parts);
+  unsigned bits = count_bits(parts);
+  // Those that take most are counted in steps first.
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return parts[a].bits > parts[b].bits; });
+  for (const std::size_t p : order) {
+    if (bits <= 64) break;
+    composite_part& part = parts[p];
+    operation_on(where, &operation_table::find_composite_steps)(on, {&cells[p], 1}, {&part, 1});
+    part.step = std::max(part.step, std::uint64_t{1});
+    bits = count_bits(parts);
+  }
+  return parts;
+}
+
 [[noreturn]] void refuse_bits(const std::vector<composite_part>& parts, unsigned bits) {
   std::string each;
   for (const composite_part& part : parts)
     each += fmt::format("{}{}", each.empty() ? "" : " + ", part.bits);
   throw unsupported(fmt::format(
       "columns: from their smallest values to their largest ones, in steps, they take {} = {} "
-      "bits, but a key has 64; give ranks of values in place of columns that have few "
-      "of them far apart, coarser times, or fewer columns",
+      "bits, but a key has 64; give numbers of a key_dictionary in place of columns whose "
+      "values are far apart, coarser times, or fewer columns",
       each, bits));
 }
 
@@ -58,36 +98,18 @@ unsigned count_bits(std::vector<composite_part>& parts) {
 
 composite_keys::composite_keys(backend where, const context& on,
                                std::span<const composite_column> columns) try
-    : where_(where) {
-  check_available(where);
-  check_space(on, where);
-  const std::vector<column> cells = cells_of_all(columns);
-  check_key(where, "columns", key_of(cells));
-  for (const composite_column& one : columns) {
-    if (one.missing > missing_cells::last)
-      throw invalid_argument(fmt::format("missing: {} is none of unmatched, first and last",
-                                         static_cast<int>(one.missing)));
-    composite_part part;
-    part.format = one.cells.format;
-    part.descending = one.descending;
-    part.missing = one.missing;
-    parts_.push_back(part);
-  }
-  operation_on(where, &operation_table::find_composite_spans)(on, cells, parts_);
-  unsigned bits = count_bits(parts_);
-  // Those that take most are counted in steps first.
-  std::vector<std::size_t> order(parts_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return parts_[a].bits > parts_[b].bits; });
-  for (const std::size_t p : order) {
-    if (bits <= 64) return;
-    composite_part& part = parts_[p];
-    operation_on(where, &operation_table::find_composite_steps)(on, {&cells[p], 1}, {&part, 1});
-    part.step = std::max(part.step, std::uint64_t{1});
-    bits = count_bits(parts_);
-  }
-  if (bits > 64) refuse_bits(parts_, bits);
+    : where_(where), parts_(parts_of(where, on, columns)) {
+  if (const unsigned bits = bits_of(parts_); bits > 64) refuse_bits(parts_, bits);
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::vector<unsigned> composite_keys::bits_of_columns(
+    backend where, const context& on, std::span<const composite_column> columns) try {
+  std::vector<unsigned> all;
+  for (const composite_part& part : parts_of(where, on, columns))
+    all.push_back(part.bits);
+  return all;
 } catch (...) {
   rethrow_as_error();
 }

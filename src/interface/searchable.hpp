@@ -14,6 +14,8 @@
 
 namespace raydex {
 
+struct packed_keys;  // of composite_keys.hpp
+
 // Builds an index over a column.
 using index_maker = std::function<std::unique_ptr<index>(const context& on, const column& keys)>;
 
@@ -77,6 +79,29 @@ class ascending_keys {
 // Copies them from a column without missing cells. Waits for the stream if there are many.
 using ascending_keys_builder = std::unique_ptr<ascending_keys>(const context& on,
                                                                const column& sorted);
+
+// Different keys in order, and their numbers: see `key_dictionary`.
+class ordered_dictionary {
+ public:
+  ordered_dictionary(const ordered_dictionary&) = delete;
+  ordered_dictionary& operator=(const ordered_dictionary&) = delete;
+  virtual ~ordered_dictionary() = default;
+
+  std::uint64_t size() const noexcept { return size_; }
+  std::uint64_t resident_bytes() const noexcept { return resident_bytes_; }
+  // Writes those of keys of the column's format.
+  virtual packed_keys numbers(const context& on, const key_part& keys) const = 0;
+
+ protected:
+  ordered_dictionary() = default;
+  std::uint64_t size_ = 0;
+  std::uint64_t resident_bytes_ = 0;
+};
+
+// Of a column, whose rows get numbers if there is room for them.
+using ordered_dictionary_builder = std::unique_ptr<ordered_dictionary>(const context& on,
+                                                                       const key_part& keys,
+                                                                       packed_keys* rows);
 
 // Rows in the order of keys and times, and where windows of probes lie among them.
 class ordered_times {

@@ -57,4 +57,15 @@ RAYDEX_HD constexpr unsigned count_bits(std::uint32_t bits) {
 #endif
 }
 
+/// The bytes of a number the other way round.
+RAYDEX_HD constexpr std::uint64_t reverse_bytes(std::uint64_t number) {
+#if defined(__CUDA_ARCH__)
+  const auto low = static_cast<unsigned>(number);
+  const auto high = static_cast<unsigned>(number >> 32);
+  return std::uint64_t{__byte_perm(low, 0, 0x0123)} << 32 | __byte_perm(high, 0, 0x0123);
+#else
+  return __builtin_bswap64(number);
+#endif
+}
+
 }  // namespace raydex::core

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/core/keys/edits.hpp"
@@ -92,6 +93,78 @@ RAYDEX_HD bool with_typed_codes(const cells& from, const F& f) {
   }
   return false;
 }
+
+/// The bytes of a string of a column.
+struct string_cell {
+  const char* bytes;
+  std::uint64_t size;
+  const char* end_of_all;  ///< of all strings
+
+  RAYDEX_HD string_cell(const key_cells& strings, std::uint64_t i)
+      : bytes(strings.bytes + strings.begin(i)),
+        size(strings.begin(i + 1) - strings.begin(i)),
+        end_of_all(strings.bytes + strings.begin(strings.size)) {}
+
+  /// The bytes from `at` on, of up to 8, as a number in their order: the first one highest, and
+  /// zeros behind the last one.
+  RAYDEX_HD std::uint64_t word(std::uint64_t at) const {
+    if (at >= size) return 0;
+#if defined(__CUDA_ARCH__)
+    return reverse_bytes(up_to_8_bytes(at));
+#else
+    if (size - at >= 8) return reverse_bytes(number<std::uint64_t>(bytes + at));
+    std::uint64_t all = 0;
+    for (std::uint64_t i = at; i < size; ++i)
+      all |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (56 - 8 * (i - at));
+    return all;
+#endif
+  }
+
+#if defined(__CUDA_ARCH__)
+  /// A number made of the bytes from `at` on, of up to 8. Words are read that are aligned; if one
+  /// goes beyond the last string, its bytes.
+  __device__ std::uint64_t up_to_8_bytes(std::uint64_t at) const {
+    const unsigned taken = size - at < 8 ? static_cast<unsigned>(size - at) : 8;
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes + at);
+    const auto before = static_cast<unsigned>(address % 8);
+    const auto* const words = reinterpret_cast<const std::uint64_t*>(address - before);
+    const bool two = before + taken > 8;
+    std::uint64_t all = 0;
+    if (reinterpret_cast<const char*>(words + (two ? 2 : 1)) > end_of_all) {
+      for (unsigned i = 0; i < taken; ++i)
+        all |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << 8 * i;
+      return all;
+    }
+    all = load(words) >> 8 * before;
+    if (two) all |= load(words + 1) << (64 - 8 * before);
+    return taken == 8 ? all : all & ((std::uint64_t{1} << 8 * taken) - 1);
+  }
+#else
+  /// A number made of the bytes from `at` on, of up to 8; of strings of one size another one for
+  /// other bytes. The last bytes are read again with those before them, since short strings are
+  /// common, and a call of memcpy takes longer.
+  std::uint64_t up_to_8_bytes(std::uint64_t at) const {
+    const char* const from = bytes + at;
+    const std::uint64_t left = size - at;
+    if (left >= 8) return number<std::uint64_t>(from);
+    if (left >= 4)
+      return std::uint64_t{number<std::uint32_t>(from)} << 32 |
+             number<std::uint32_t>(from + left - 4);
+    const auto byte = [&](std::uint64_t i) {
+      return std::uint64_t{static_cast<unsigned char>(from[i])};
+    };
+    return byte(0) << 16 | byte(left / 2) << 8 | byte(left - 1);
+  }
+
+ private:
+  template <class Number>
+  static Number number(const char* from) {
+    Number all;
+    std::memcpy(&all, from, sizeof all);
+    return all;
+  }
+#endif
+};
 
 /// The columns of a key.
 struct composite_cells {
@@ -211,7 +284,7 @@ struct composite_cells {
   RAYDEX_HD static std::uint64_t hash_string(const key_cells& part, std::uint64_t i,
                                              const hash_function<std::uint64_t>& mix,
                                              std::uint64_t before) {
-    const text own(part, i);
+    const string_cell own(part, i);
     std::uint64_t all = mix(before ^ own.size);
     for (std::uint64_t at = 0; at < own.size; at += 8)
       all = mix(all ^ own.up_to_8_bytes(at));
@@ -219,70 +292,13 @@ struct composite_cells {
   }
   RAYDEX_HD static bool equal_strings(const key_cells& a, std::uint64_t i, const key_cells& b,
                                       std::uint64_t other) {
-    const text own(a, i);
-    const text others(b, other);
+    const string_cell own(a, i);
+    const string_cell others(b, other);
     if (own.size != others.size) return false;
     for (std::uint64_t at = 0; at < own.size; at += 8)
       if (own.up_to_8_bytes(at) != others.up_to_8_bytes(at)) return false;
     return true;
   }
-
-  /// The bytes of a string.
-  struct text {
-    const char* bytes;
-    std::uint64_t size;
-    const char* end_of_all;  ///< of all strings
-
-    RAYDEX_HD text(const key_cells& strings, std::uint64_t i)
-        : bytes(strings.bytes + strings.begin(i)),
-          size(strings.begin(i + 1) - strings.begin(i)),
-          end_of_all(strings.bytes + strings.begin(strings.size)) {}
-
-#if defined(__CUDA_ARCH__)
-    /// A number made of the bytes from `at` on, of up to 8. Words are read that are aligned; if one
-    /// goes beyond the last string, its bytes.
-    __device__ std::uint64_t up_to_8_bytes(std::uint64_t at) const {
-      const unsigned taken = size - at < 8 ? static_cast<unsigned>(size - at) : 8;
-      const auto address = reinterpret_cast<std::uintptr_t>(bytes + at);
-      const auto before = static_cast<unsigned>(address % 8);
-      const auto* const words = reinterpret_cast<const std::uint64_t*>(address - before);
-      const bool two = before + taken > 8;
-      std::uint64_t all = 0;
-      if (reinterpret_cast<const char*>(words + (two ? 2 : 1)) > end_of_all) {
-        for (unsigned i = 0; i < taken; ++i)
-          all |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << 8 * i;
-        return all;
-      }
-      all = load(words) >> 8 * before;
-      if (two) all |= load(words + 1) << (64 - 8 * before);
-      return taken == 8 ? all : all & ((std::uint64_t{1} << 8 * taken) - 1);
-    }
-#else
-    /// A number made of the bytes from `at` on, of up to 8; of strings of one size another one for
-    /// other bytes. The last bytes are read again with those before them, since short strings are
-    /// common, and a call of memcpy takes longer.
-    std::uint64_t up_to_8_bytes(std::uint64_t at) const {
-      const char* const from = bytes + at;
-      const std::uint64_t left = size - at;
-      if (left >= 8) return number<std::uint64_t>(from);
-      if (left >= 4)
-        return std::uint64_t{number<std::uint32_t>(from)} << 32 |
-               number<std::uint32_t>(from + left - 4);
-      const auto byte = [&](std::uint64_t i) {
-        return std::uint64_t{static_cast<unsigned char>(from[i])};
-      };
-      return byte(0) << 16 | byte(left / 2) << 8 | byte(left - 1);
-    }
-
-   private:
-    template <class Number>
-    static Number number(const char* from) {
-      Number all;
-      std::memcpy(&all, from, sizeof all);
-      return all;
-    }
-#endif
-  };
 };
 
 /// Writes keys as numbers.

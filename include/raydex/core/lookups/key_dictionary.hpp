@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Dictionaries in the order of keys: strings of any length, and numbers, as words of 8 bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "raydex/core/atomic.hpp"
+#include "raydex/core/bits.hpp"
+#include "raydex/core/config.hpp"
+#include "raydex/core/joins/key_cells.hpp"
+
+namespace raydex::core {
+
+/// Where two keys differ first: a byte, or one of these.
+inline constexpr std::uint64_t differs_nowhere = ~std::uint64_t{0};
+inline constexpr std::uint64_t differs_in_size =
+    differs_nowhere - 1;  ///< in NUL bytes at their end
+
+/// The keys of a column as words in their order. Numbers have one word. Strings have as many as
+/// their bytes take, without the first `skipped` ones, and their size comes behind all words.
+struct key_words {
+  key_cells of;               ///< the column
+  std::uint64_t skipped = 0;  ///< bytes of each string
+
+  /// Whether key `i` is there.
+  RAYDEX_HD bool valid(std::uint64_t i) const { return of.fixed.valid(i); }
+  /// The first word of a key.
+  RAYDEX_HD std::uint64_t first(std::uint64_t i) const {
+    return of.is_strings ? string_cell(of, i).word(skipped) : of.code(i) << (64 - of.bits());
+  }
+  /// The word of a string from a byte on, or its size; of numbers 0.
+  RAYDEX_HD std::uint64_t word(std::uint64_t i, std::uint64_t at) const {
+    if (!of.is_strings) return 0;
+    const string_cell own(of, i);
+    return at == differs_in_size ? own.size : own.word(skipped + at);
+  }
+  /// Where two keys of the column differ, from a byte on; up to there they are equal.
+  RAYDEX_HD std::uint64_t first_difference(std::uint64_t i, std::uint64_t j,
+                                           std::uint64_t from) const {
+    if (!of.is_strings) return differs_nowhere;
+    const string_cell a(of, i);
+    const string_cell b(of, j);
+    const std::uint64_t most = a.size < b.size ? b.size : a.size;
+    for (std::uint64_t at = skipped + from; at < most; at += 8)
+      if (a.word(at) != b.word(at)) return at - skipped;
+    return a.size == b.size ? differs_nowhere : differs_in_size;
+  }
+};
+
+/// Finds the first row that has a value.
+struct find_first_valid {
+  cells of;            ///< the column
+  std::uint64_t* row;  ///< the largest number at first
+
+  /// Looks at a row.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    if (of.valid(i) && i < load_atomically(row)) keep_smallest(row, i);
+  }
+};
+
+/// How strings of a column lie to one of them: what is common to all of them.
+struct common_bytes {
+  std::uint64_t prefix;    ///< bytes that all begin with
+  std::uint64_t shortest;  ///< the bytes of the shortest one
+  std::uint64_t longest;   ///< of the longest one
+};
+
+/// Finds what is common to strings.
+struct find_common_bytes {
+  static constexpr std::uint64_t chunk = 1 << 12;       ///< strings that a group looks at
+  static constexpr std::size_t most_scratch_bytes = 0;  ///< none is needed
+  /// Likewise.
+  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
+
+  key_cells of;        ///< the column
+  std::uint64_t row;   ///< the first one that has a value
+  std::uint64_t size;  ///< rows
+  common_bytes* out;   ///< at first the largest numbers, and 0
+
+  /// Looks at a chunk.
+  template <class Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t c) const {
+    const std::uint64_t begin = c * chunk;
+    const std::uint64_t end = size - begin < chunk ? size : begin + chunk;
+    common_bytes all{~std::uint64_t{0}, ~std::uint64_t{0}, 0};
+    const string_cell model(of, row);
+    for (std::uint64_t i = begin + group.lane(); i < end; i += group.lanes()) {
+      if (!of.fixed.valid(i)) continue;
+      const string_cell own(of, i);
+      all.shortest = own.size < all.shortest ? own.size : all.shortest;
+      all.longest = own.size > all.longest ? own.size : all.longest;
+      const std::uint64_t common = bytes_in_common(model, own, all.prefix);
+      all.prefix = common < all.prefix ? common : all.prefix;
+    }
+    const auto smaller = [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; };
+    const auto larger = [](std::uint64_t a, std::uint64_t b) { return a < b ? b : a; };
+    all.prefix = group.reduce(all.prefix, smaller);
+    all.shortest = group.reduce(all.shortest, smaller);
+    all.longest = group.reduce(all.longest, larger);
+    if (group.lane() != 0) return;
+    keep_smallest(&out->prefix, all.prefix);
+    keep_smallest(&out->shortest, all.shortest);
+    keep_largest(&out->longest, all.longest);
+  }
+
+ private:
+  // Bytes that two strings begin with, or `enough` of them.
+  RAYDEX_HD static std::uint64_t bytes_in_common(const string_cell& a, const string_cell& b,
+                                                 std::uint64_t enough) {
+    std::uint64_t most = a.size < b.size ? a.size : b.size;
+    most = most < enough ? most : enough;
+    for (std::uint64_t at = 0; at < most; at += 8) {
+      const std::uint64_t apart = a.word(at) ^ b.word(at);
+      if (apart == 0) continue;
+      const std::uint64_t common = at + (63 - floor_log2(apart)) / 8;
+      return common < most ? common : most;
+    }
+    return most;
+  }
+};
+
+/// Writes the first words of keys.
+struct put_first_words {
+  key_words from;      ///< the column
+  std::uint64_t* out;  ///< a word a key; 0 of a missing one
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from.valid(i) ? from.first(i) : 0; }
+};
+
+// Keys are sorted by their first words, then those whose words are equal by the words that they
+// differ in. A *group* is keys that are equal so far, side by side; *tied* keys are those of groups
+// of several.
+
+/// Marks keys whose first word another one has.
+struct mark_tied {
+  const std::uint64_t* words;  ///< ascending
+  std::uint64_t size;          ///< of them
+  std::uint64_t* out;          ///< 1 or 0 a key
+
+  /// Marks one.
+  RAYDEX_HD void operator()(std::uint64_t e) const {
+    const bool before = e != 0 && words[e] == words[e - 1];
+    const bool behind = e + 1 != size && words[e] == words[e + 1];
+    out[e] = before || behind ? 1 : 0;
+  }
+};
+
+/// Tied keys.
+struct tied_keys {
+  std::uint64_t* places;  ///< where each is among all keys, ascending
+  std::uint64_t* groups;  ///< the number of its group, from 1 on, ascending
+  std::uint64_t* from;    ///< the first byte that its group may differ in
+};
+
+/// Writes the keys that were marked, and which of them begins a group.
+struct put_tied {
+  const std::uint64_t* words;  ///< as of `mark_tied`
+  const std::uint64_t* ranks;  ///< how many are marked up to each one
+  tied_keys out;               ///< `groups` is 1 or 0
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t e) const {
+    const std::uint64_t before = e == 0 ? 0 : ranks[e - 1];
+    if (ranks[e] == before) return;
+    out.places[before] = e;
+    out.groups[before] = e == 0 || words[e] != words[e - 1] ? 1 : 0;
+    out.from[before] = 8;
+  }
+};
+
+/// Finds the first byte that keys of each group differ in.
+template <class RowId>
+struct find_differences {
+  key_words keys;           ///< the column
+  const RowId* rows;        ///< in the order of keys
+  tied_keys tied;           ///< whose groups these are
+  std::uint64_t* distance;  ///< of each group, `differs_nowhere` less the byte; 0 at first
+
+  /// Compares a key with the one before.
+  RAYDEX_HD void operator()(std::uint64_t k) const {
+    const std::uint64_t group = tied.groups[k];
+    if (k == 0 || tied.groups[k - 1] != group) return;
+    const std::uint64_t byte =
+        keys.first_difference(static_cast<std::uint64_t>(rows[tied.places[k - 1]]),
+                              static_cast<std::uint64_t>(rows[tied.places[k]]), tied.from[k]);
+    if (byte != differs_nowhere) keep_largest(distance + group, differs_nowhere - byte);
+  }
+};
+
+/// Marks the keys of groups that differ.
+struct mark_different {
+  const std::uint64_t* groups;    ///< as of `tied_keys`
+  const std::uint64_t* distance;  ///< as of `find_differences`
+  std::uint64_t* out;             ///< 1 or 0 a key
+
+  /// Marks one.
+  RAYDEX_HD void operator()(std::uint64_t k) const { out[k] = distance[groups[k]] != 0 ? 1 : 0; }
+};
+
+/// Writes those keys, and the words that they differ in.
+template <class RowId>
+struct put_different {
+  key_words keys;                 ///< the column
+  const RowId* rows;              ///< in the order of keys
+  tied_keys tied;                 ///< as of `find_differences`
+  const std::uint64_t* distance;  ///< likewise
+  const std::uint64_t* ranks;     ///< how many are marked up to each one
+  tied_keys out;                  ///< those that are, with the groups from before
+  std::uint64_t* words;           ///< of each one
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t k) const {
+    const std::uint64_t before = k == 0 ? 0 : ranks[k - 1];
+    if (ranks[k] == before) return;
+    const std::uint64_t byte = differs_nowhere - distance[tied.groups[k]];
+    out.places[before] = tied.places[k];
+    out.groups[before] = tied.groups[k];
+    out.from[before] = byte == differs_in_size ? std::uint64_t{1} << 62 : byte + 8;
+    words[before] = keys.word(static_cast<std::uint64_t>(rows[tied.places[k]]), byte);
+  }
+};
+
+/// Writes numbers from other places.
+template <class Place>
+struct gather_numbers {
+  const std::uint64_t* from;  ///< the numbers
+  const Place* places;        ///< a place for each
+  std::uint64_t* out;         ///< what lies there
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from[places[i]]; }
+};
+
+/// Writes the rows of tied keys in their new order, and which of them begins a group.
+template <class RowId>
+struct put_in_order {
+  const RowId* rows;             ///< of all keys
+  tied_keys tied;                ///< the keys
+  const std::uint64_t* words;    ///< of each one
+  const std::uint64_t* by_word;  ///< keys in the order of words
+  const std::uint64_t* order;    ///< places in that, by group, then by word
+  RowId* out;                    ///< their rows, in order
+  std::uint64_t* begins;         ///< 1 or 0 a key
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t y) const {
+    const std::uint64_t k = by_word[order[y]];
+    out[y] = rows[tied.places[k]];
+    const bool same =
+        y != 0 && tied.groups[y] == tied.groups[y - 1] && words[k] == words[by_word[order[y - 1]]];
+    begins[y] = same ? 0 : 1;
+  }
+};
+
+/// Writes rows to their places.
+template <class RowId>
+struct scatter_rows {
+  const RowId* from;            ///< the rows
+  const std::uint64_t* places;  ///< a place for each
+  RowId* out;                   ///< all rows
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t y) const { out[places[y]] = from[y]; }
+};
+
+/// Marks the keys that differ from the one before.
+template <class RowId>
+struct mark_first_of_equal {
+  key_words keys;              ///< the column
+  const std::uint64_t* words;  ///< the first words, in the order of keys
+  const RowId* rows;           ///< the rows, in that order
+  std::uint64_t* out;          ///< 1 or 0 a key
+
+  /// Marks one.
+  RAYDEX_HD void operator()(std::uint64_t e) const {
+    const bool same =
+        e != 0 && words[e] == words[e - 1] &&
+        keys.first_difference(static_cast<std::uint64_t>(rows[e - 1]),
+                              static_cast<std::uint64_t>(rows[e]), 8) == differs_nowhere;
+    out[e] = same ? 0 : 1;
+  }
+};
+
+/// Writes the number of each row that has a value: of the r-th key, from 0 on, it is 2 r + 1.
+template <class RowId, class Number>
+struct put_row_numbers {
+  const RowId* rows;           ///< in the order of keys
+  const std::uint64_t* ranks;  ///< how many keys there are up to each one
+  Number* out;                 ///< a number a row
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t e) const {
+    out[rows[e]] = static_cast<Number>(2 * ranks[e] - 1);
+  }
+};
+
+/// Writes different keys, once each.
+template <class RowId>
+struct put_different_keys {
+  key_words keys;              ///< the column
+  const std::uint64_t* words;  ///< as of `mark_first_of_equal`
+  const RowId* rows;           ///< likewise
+  const std::uint64_t* ranks;  ///< as of `put_row_numbers`
+  std::uint64_t* firsts;       ///< the first word of each
+  std::uint64_t* key_rows;     ///< a row of each; null: nobody asks
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t e) const {
+    const std::uint64_t before = e == 0 ? 0 : ranks[e - 1];
+    if (ranks[e] == before) return;
+    const auto row = static_cast<std::uint64_t>(rows[e]);
+    firsts[before] = words[e];
+    if (key_rows != nullptr) key_rows[before] = row;
+  }
+};
+
+/// Behind the last of the keys that have the first word of key `e`.
+RAYDEX_HD inline std::uint64_t end_of_group(const std::uint64_t* firsts, std::uint64_t e,
+                                            std::uint64_t size) {
+  const std::uint64_t first = load(firsts + e);
+  std::uint64_t begin = e;
+  std::uint64_t end = e + 1;
+  for (std::uint64_t step = 1; end < size && load(firsts + end) == first; step *= 2) {
+    begin = end;
+    end = size - end < step ? size : end + step;
+  }
+  while (end - begin > 1) {
+    const std::uint64_t middle = begin + (end - begin) / 2;
+    (load(firsts + middle) == first ? begin : end) = middle;
+  }
+  return end;
+}
+
+/// The first of the keys that have the first word of key `e`.
+RAYDEX_HD inline std::uint64_t begin_of_group(const std::uint64_t* firsts, std::uint64_t e) {
+  const std::uint64_t first = load(firsts + e);
+  std::uint64_t begin = e;
+  std::uint64_t before = 0;  // how many keys are known to be before the group
+  for (std::uint64_t step = 1; begin != 0; step *= 2) {
+    const std::uint64_t next = begin < step ? 0 : begin - step;
+    if (load(firsts + next) != first) {
+      before = next + 1;
+      break;
+    }
+    begin = next;
+  }
+  while (before < begin) {
+    const std::uint64_t middle = before + (begin - before) / 2;
+    if (load(firsts + middle) == first) {
+      begin = middle;
+    } else {
+      before = middle + 1;
+    }
+  }
+  return begin;
+}
+
+/// Writes where the second words of groups begin: of a key that has a first word of its own behind
+/// that, of others at the first word in which those of their group differ.
+struct put_second_begins {
+  key_words keys;               ///< the column
+  const std::uint64_t* firsts;  ///< the first words, ascending
+  const std::uint64_t* rows;    ///< a row of each key
+  std::uint64_t size;           ///< different keys
+  std::uint32_t* out;           ///< a byte for the first key of each group
+  std::uint64_t* farthest;      ///< the largest byte but 8; 0 at first
+
+  /// Writes that of a group by its first key.
+  RAYDEX_HD void operator()(std::uint64_t e) const {
+    if (e != 0 && firsts[e - 1] == firsts[e]) return;
+    const std::uint64_t last = end_of_group(firsts, e, size) - 1;
+    std::uint64_t byte = e == last ? 8 : keys.first_difference(rows[e], rows[last], 8);
+    if (byte > ~std::uint32_t{0}) byte = 8;
+    if (byte != 8) keep_largest(farthest, byte);
+    out[e] = static_cast<std::uint32_t>(byte);
+  }
+};
+
+/// Writes the second words of strings.
+struct put_second_words {
+  key_words keys;               ///< the column
+  const std::uint64_t* firsts;  ///< the first words, ascending
+  const std::uint64_t* rows;    ///< a row of each key
+  std::uint32_t* froms;         ///< of the first key of each group where they begin, then of all
+  std::uint64_t* out;           ///< a word a key
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t e) const {
+    const std::uint64_t begin = begin_of_group(firsts, e);
+    const std::uint32_t from = froms[begin];
+    if (e != begin) froms[e] = from;
+    out[e] = keys.word(rows[e], from);
+  }
+};
+
+/// Writes how many bytes strings have.
+struct put_string_sizes {
+  key_cells of;               ///< the column
+  const std::uint64_t* rows;  ///< of the strings
+  std::uint64_t* out;         ///< a size each
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = string_cell(of, rows[i]).size; }
+};
+
+/// Copies strings.
+struct copy_strings {
+  static constexpr std::size_t most_scratch_bytes = 0;  ///< none is needed
+  /// Likewise.
+  RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
+
+  key_cells of;                  ///< the column
+  const std::uint64_t* rows;     ///< of the strings
+  const std::uint64_t* offsets;  ///< where each begins among the copies
+  char* out;                     ///< the copies
+
+  /// Copies one.
+  template <class Group>
+  RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t i) const {
+    const string_cell own(of, rows[i]);
+    for (std::uint64_t b = group.lane(); b < own.size; b += group.lanes())
+      out[offsets[i] + b] = own.bytes[b];
+  }
+};
+
+/// Writes the numbers of keys: of the r-th key of a dictionary 2 r + 1, of one that lies between
+/// two keys the number between theirs. So numbers are in the order of keys, and only numbers of
+/// keys are odd. Of a missing key it writes 0.
+template <class Number>
+struct put_key_numbers {
+  key_words probes;              ///< the keys, as words behind as many bytes as those held
+  key_words held;                ///< the strings of the dictionary, or only the first one
+  bool are_whole;                ///< whether two words have all that is behind these bytes
+  std::uint64_t bytes;           ///< of each string, if they are whole
+  const std::uint64_t* firsts;   ///< the first word of each key, ascending
+  const std::uint64_t* seconds;  ///< the second one; null: zeros
+  const std::uint32_t* froms;    ///< the byte where that begins; null: 8
+  std::uint64_t size;            ///< different keys
+  const std::uint64_t* places;   ///< how many first words are less than that of each probe
+  Number* out;                   ///< a number a probe
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    out[i] = probes.valid(i) ? static_cast<Number>(number(i)) : 0;
+  }
+
+ private:
+  RAYDEX_HD std::uint64_t number(std::uint64_t i) const {
+    const int side = probes.skipped == 0 || size == 0 ? 0 : side_of(i);
+    if (side != 0) return side < 0 ? 0 : 2 * size;
+    const std::uint64_t first = probes.first(i);
+    std::uint64_t at = places[i];
+    if (at == size || load(firsts + at) != first) return 2 * at;
+    std::uint64_t end = end_of_group(firsts, at, size);
+    const std::uint64_t from = froms == nullptr ? 8 : load(froms + at);
+    if (from != 8) {
+      const int common = compare_words(at, i, 8, from);
+      if (common != 0) return 2 * (common < 0 ? end : at);
+    }
+    // The first key of the group that is not less.
+    const std::uint64_t second = probes.word(i, from);
+    while (at < end) {
+      const std::uint64_t middle = at + (end - at) / 2;
+      const int order = compare(middle, i, from, second);
+      if (order == 0) return 2 * middle + 1;
+      if (order < 0) {
+        at = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return 2 * at;
+  }
+
+  // Whether a probe comes before all keys, behind them, or begins as they all do.
+  RAYDEX_HD int side_of(std::uint64_t i) const {
+    const string_cell own(probes.of, i);
+    const string_cell model(held.of, 0);
+    for (std::uint64_t at = 0; at < probes.skipped; at += 8) {
+      const std::uint64_t left = probes.skipped - at;
+      const std::uint64_t drop = left < 8 ? 64 - 8 * left : 0;
+      const std::uint64_t a = own.word(at) >> drop;
+      const std::uint64_t b = model.word(at) >> drop;
+      if (a != b) return a < b ? -1 : 1;
+    }
+    return own.size < probes.skipped ? -1 : 0;
+  }
+
+  // How key `e` lies to a probe that is equal up to the second word.
+  RAYDEX_HD int compare(std::uint64_t e, std::uint64_t i, std::uint64_t from,
+                        std::uint64_t second) const {
+    const std::uint64_t own = seconds == nullptr ? 0 : load(seconds + e);
+    if (own != second) return own < second ? -1 : 1;
+    if (!probes.of.is_strings) return 0;
+    const std::uint64_t probe_size = string_cell(probes.of, i).size;
+    if (are_whole) return bytes < probe_size ? -1 : bytes > probe_size ? 1 : 0;
+    return compare_words(e, i, from + 8, differs_nowhere);
+  }
+  // How the words of key `e` lie to those of a probe, from a byte on, up to another one, or also
+  // their sizes.
+  RAYDEX_HD int compare_words(std::uint64_t e, std::uint64_t i, std::uint64_t from,
+                              std::uint64_t end) const {
+    const string_cell key(held.of, e);
+    const string_cell probe(probes.of, i);
+    const std::uint64_t most = key.size < probe.size ? probe.size : key.size;
+    for (std::uint64_t at = from; at < end && held.skipped + at < most; at += 8) {
+      const std::uint64_t a = key.word(held.skipped + at);
+      const std::uint64_t b = probe.word(held.skipped + at);
+      if (a != b) return a < b ? -1 : 1;
+    }
+    if (end != differs_nowhere) return 0;
+    return key.size < probe.size ? -1 : key.size > probe.size ? 1 : 0;
+  }
+};
+
+}  // namespace raydex::core

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is checked before the keys of a column are put in order.
+#include "raydex/key_dictionary.hpp"
+
+#include "raydex/error.hpp"
+#include "src/interface/builders.hpp"
+#include "src/interface/checks.hpp"
+
+namespace raydex {
+
+namespace {
+
+std::optional<key_format> format_of_part(const key_part& part) {
+  const auto* const cells = std::get_if<column>(&part);
+  return cells == nullptr ? std::nullopt : std::optional(cells->format);
+}
+
+}  // namespace
+
+key_dictionary::key_dictionary(backend where, const context& on, const key_part& keys,
+                               packed_keys* numbers_of_rows) try
+    : where_(where), format_(format_of_part(keys)) {
+  check_available(where);
+  check_space(on, where);
+  check_key(where, "keys", {keys});
+  held_ = operation_on(where, &operation_table::order_keys)(on, keys, numbers_of_rows);
+} catch (...) {
+  rethrow_as_error();
+}
+
+key_dictionary::key_dictionary(key_dictionary&&) noexcept = default;
+key_dictionary& key_dictionary::operator=(key_dictionary&&) noexcept = default;
+key_dictionary::~key_dictionary() = default;
+
+std::uint64_t key_dictionary::size() const noexcept {
+  return held_->size();
+}
+
+std::uint64_t key_dictionary::resident_bytes() const noexcept {
+  return held_->resident_bytes();
+}
+
+packed_keys key_dictionary::numbers(const context& on, const key_part& keys) const try {
+  check_space(on, where_);
+  check_key(where_, "keys", {keys});
+  check_same_key("keys", {keys}, {format_});
+  return held_->numbers(on, keys);
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex

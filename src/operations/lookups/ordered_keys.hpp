@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// The different keys of a column in their order: strings of any length are sorted by words of 8
+// bytes, and found by a tree over the first ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "raydex/composite_keys.hpp"
+#include "raydex/core/lookups/key_dictionary.hpp"
+#include "src/interface/searchable.hpp"
+#include "src/operations/joins/slices.hpp"
+#include "src/operations/lookups/search_sorted.hpp"
+#include "src/operations/lookups/sorted_column.hpp"
+#include "src/operations/machine.hpp"
+
+namespace raydex {
+
+inline const validity_bitmap& validity_of(const key_part& part) {
+  return std::visit([](const auto& cells) -> const validity_bitmap& { return cells.validity; },
+                    part);
+}
+
+// Sorts the rows of a column by key.
+template <executor Executor, class RowId>
+class key_order {
+ public:
+  // `keys` has the bytes that all strings begin with left out.
+  key_order(const context& on, const core::key_words& keys, std::uint64_t size,
+            const validity_bitmap& validity)
+      : keys_(keys) {
+    buffer<std::uint64_t> words(on, size);
+    Executor::for_each(on, core::put_first_words{keys, words.data()}, size);
+    const column first(key_format(key_type::uint64), words.data(), size, validity);
+    sorted_ = Executor::template sort_column<std::uint64_t, RowId>(on, first, std::nullopt);
+    if (keys.of.is_strings) settle_ties(on);
+  }
+
+  // The first words, ascending, and the rows.
+  const sorted_column<std::uint64_t, RowId>& sorted() const { return sorted_; }
+  std::uint64_t size() const { return sorted_.keys.size(); }
+
+  // Writes how many different keys there are up to each one, and returns how many in all.
+  std::uint64_t rank(const context& on, std::uint64_t* out) const {
+    Executor::for_each(
+        on,
+        core::mark_first_of_equal<RowId>{keys_, sorted_.keys.data(), sorted_.row_ids.data(), out},
+        size());
+    return sum(on, out, size());
+  }
+
+ private:
+  struct ties {
+    buffer<std::uint64_t> places, groups, from;
+
+    ties() = default;
+    ties(const context& on, std::uint64_t size)
+        : places(on, size), groups(on, size), from(on, size) {}
+    core::tied_keys view() { return {places.data(), groups.data(), from.data()}; }
+    std::uint64_t size() const { return places.size(); }
+  };
+
+  // Adds to each number those before it, and returns the last one.
+  static std::uint64_t sum(const context& on, std::uint64_t* numbers, std::uint64_t size) {
+    if (size == 0) return 0;
+    Executor::inclusive_sum(on, numbers, size);
+    return Executor::read(on, numbers + size - 1);
+  }
+
+  void settle_ties(const context& on) {
+    ties tied = find_ties(on);
+    std::uint64_t groups = sum(on, tied.groups.data(), tied.size());
+    while (tied.size() != 0) {
+      buffer<std::uint64_t> distance(on, groups + 1);
+      Executor::clear(on, distance.data(), distance.size());
+      Executor::for_each(on,
+                         core::find_differences<RowId>{keys_, sorted_.row_ids.data(), tied.view(),
+                                                       distance.data()},
+                         tied.size());
+      buffer<std::uint64_t> words;
+      tied = keep_different(on, tied, distance.data(), words);
+      groups = put_in_order(on, tied, words);
+    }
+  }
+
+  ties find_ties(const context& on) const {
+    const std::uint64_t* const words = sorted_.keys.data();
+    buffer<std::uint64_t> ranks(on, size());
+    Executor::for_each(on, core::mark_tied{words, size(), ranks.data()}, size());
+    ties tied(on, sum(on, ranks.data(), size()));
+    if (tied.size() != 0)
+      Executor::for_each(on, core::put_tied{words, ranks.data(), tied.view()}, size());
+    return tied;
+  }
+
+  // Those of groups that differ, and the words that they differ in.
+  ties keep_different(const context& on, ties& tied, const std::uint64_t* distance,
+                      buffer<std::uint64_t>& words) const {
+    buffer<std::uint64_t> ranks(on, tied.size());
+    Executor::for_each(on, core::mark_different{tied.groups.data(), distance, ranks.data()},
+                       tied.size());
+    ties kept(on, sum(on, ranks.data(), tied.size()));
+    words = {on, kept.size()};
+    if (kept.size() == 0) return kept;
+    Executor::for_each(
+        on,
+        core::put_different<RowId>{keys_, sorted_.row_ids.data(), tied.view(), distance,
+                                   ranks.data(), kept.view(), words.data()},
+        tied.size());
+    return kept;
+  }
+
+  // Sorts each group by words; returns how many groups there are then.
+  std::uint64_t put_in_order(const context& on, ties& tied, const buffer<std::uint64_t>& words) {
+    const std::uint64_t size = tied.size();
+    if (size == 0) return 0;
+    const auto by_word =
+        Executor::template sort_column<std::uint64_t, std::uint64_t>(on, column(words), {});
+    buffer<std::uint64_t> groups(on, size);
+    Executor::for_each(on,
+                       core::gather_numbers<std::uint64_t>{tied.groups.data(),
+                                                           by_word.row_ids.data(), groups.data()},
+                       size);
+    const auto order =
+        Executor::template sort_column<std::uint64_t, std::uint64_t>(on, column(groups), {});
+    buffer<RowId> rows(on, size);
+    Executor::for_each(on,
+                       core::put_in_order<RowId>{sorted_.row_ids.data(), tied.view(), words.data(),
+                                                 by_word.row_ids.data(), order.row_ids.data(),
+                                                 rows.data(), groups.data()},
+                       size);
+    Executor::for_each(
+        on, core::scatter_rows<RowId>{rows.data(), tied.places.data(), sorted_.row_ids.data()},
+        size);
+    const std::uint64_t all = sum(on, groups.data(), size);
+    tied.groups = std::move(groups);
+    return all;
+  }
+
+  core::key_words keys_;
+  sorted_column<std::uint64_t, RowId> sorted_;
+};
+
+// What is common to the strings of a column; `prefix` is 0 where there are none.
+template <executor Executor>
+core::common_bytes find_common_bytes(const context& on, const core::key_cells& strings,
+                                     std::uint64_t size) {
+  constexpr std::uint64_t none = ~std::uint64_t{0};
+  std::uint64_t row = 0;
+  if (strings.fixed.validity != nullptr) {
+    buffer<std::uint64_t> first(on, 1);
+    Executor::set(on, first.data(), none);
+    Executor::for_each(on, core::find_first_valid{strings.fixed, first.data()}, size);
+    row = Executor::read(on, first.data());
+  }
+  if (size == 0 || row == none) return {0, 0, 0};
+  constexpr std::uint64_t chunk = core::find_common_bytes::chunk;
+  core::common_bytes all{none, none, 0};
+  buffer<std::uint64_t> found(on, sizeof all / sizeof(std::uint64_t));
+  Executor::copy_in(on, found.data(), &all, sizeof all);
+  Executor::for_each_in_warps(
+      on,
+      core::find_common_bytes{strings, row, size,
+                              reinterpret_cast<core::common_bytes*>(found.data())},
+      (size + chunk - 1) / chunk);
+  Executor::copy_out(on, &all, found.data(), sizeof all);
+  return all;
+}
+
+template <executor Executor>
+class built_dictionary final : public ordered_dictionary {
+ public:
+  built_dictionary(const context& on, const key_part& keys, packed_keys* rows) {
+    const std::uint64_t size = size_of({keys});
+    core::key_words words{std::visit([](const auto& c) { return key_cells_of(c); }, keys)};
+    if (words.of.is_strings) {
+      const core::common_bytes common = find_common_bytes<Executor>(on, words.of, size);
+      words.skipped = skipped_ = common.prefix;
+      bytes_ = common.longest;
+      has_seconds_ = bytes_ > skipped_ + 8;
+      are_whole_ = common.shortest == bytes_ && bytes_ <= skipped_ + 16;
+    }
+    with_row_id(row_ids_of(size), [&](auto row_id) {
+      hold<decltype(row_id)>(on, words, size, validity_of(keys), rows);
+    });
+    Executor::synchronise(on);
+    resident_bytes_ =
+        8 * size_ + seconds_.bytes() + froms_.bytes() + offsets_.bytes() + strings_.bytes();
+  }
+
+  packed_keys numbers(const context& on, const key_part& keys) const override {
+    const std::uint64_t size = size_of({keys});
+    packed_keys made = room(on, size);
+    for_each_slice(size, [&](std::uint64_t first, std::uint64_t count) {
+      const key_part some =
+          std::visit([&](const auto& cells) { return key_part(slice(cells, first, count)); }, keys);
+      const core::key_words words{
+          std::visit([](const auto& cells) { return key_cells_of(cells); }, some), skipped_};
+      buffer<std::uint64_t> firsts(on, count);
+      buffer<std::uint64_t> places(on, count);
+      Executor::for_each(on, core::put_first_words{words, firsts.data()}, count);
+      tree_->rank(on, column(firsts), false, places.data());
+      const auto put = [&]<class Number>(Number* out) {
+        Executor::for_each(on,
+                           core::put_key_numbers<Number>{
+                               words, held(), are_whole_, bytes_,
+                               static_cast<const std::uint64_t*>(tree_->codes()), seconds_.data(),
+                               froms_.data(), size_, places.data(), out},
+                           count);
+      };
+      made.format.width == 4 ? put(made.narrow.data() + first) : put(made.wide.data() + first);
+    });
+    put_missing(on, keys, made);
+    return made;
+  }
+
+ private:
+  // Room for numbers, the largest one of which is twice the size.
+  packed_keys room(const context& on, std::uint64_t size) const {
+    packed_keys made;
+    if (size_ < std::uint64_t{1} << 31) {
+      made.narrow = {on, size};
+    } else {
+      made.format = key_format(key_type::uint64);
+      made.wide = {on, size};
+    }
+    return made;
+  }
+
+  static void put_missing(const context& on, const key_part& keys, packed_keys& made) {
+    if (validity_of(keys) == nullptr) return;
+    const std::uint64_t size = size_of({keys});
+    made.validity = {on, (size + 7) / 8};
+    Executor::for_each(on,
+                       core::put_validity{composite_of({keys}, false), size, made.validity.data()},
+                       made.validity.size());
+  }
+
+  core::key_words held() const {
+    core::key_words all{{}, skipped_};
+    all.of.bytes = strings_.data();
+    all.of.offsets = offsets_.data();
+    all.of.wide_offsets = true;
+    all.of.is_strings = true;
+    all.of.size = offsets_.size() == 0 ? 0 : offsets_.size() - 1;
+    return all;
+  }
+
+  template <class RowId>
+  void hold(const context& on, const core::key_words& keys, std::uint64_t size,
+            const validity_bitmap& validity, packed_keys* rows) {
+    const key_order<Executor, RowId> order(on, keys, size, validity);
+    const std::uint64_t* const words = order.sorted().keys.data();
+    const RowId* const row_ids = order.sorted().row_ids.data();
+    buffer<std::uint64_t> ranks(on, order.size());
+    size_ = order.rank(on, ranks.data());
+
+    const std::uint64_t copied = !keys.of.is_strings ? 0 : are_whole_ ? size_ != 0 : size_;
+    buffer<std::uint64_t> firsts(on, size_);
+    buffer<std::uint64_t> key_rows(on, keys.of.is_strings ? size_ : 0);
+    Executor::for_each(on,
+                       core::put_different_keys<RowId>{keys, words, row_ids, ranks.data(),
+                                                       firsts.data(), key_rows.data()},
+                       order.size());
+    if (has_seconds_) put_second_words(on, keys, firsts.data(), key_rows.data());
+    tree_ = raydex::hold_ascending<Executor>(on, column(firsts));
+    copy_strings(on, keys.of, key_rows.data(), copied);
+    if (rows == nullptr) return;
+
+    *rows = room(on, size);
+    const auto put = [&]<class Number>(Number* out) {
+      Executor::clear(on, out, size);
+      Executor::for_each(on, core::put_row_numbers<RowId, Number>{row_ids, ranks.data(), out},
+                         order.size());
+    };
+    rows->format.width == 4 ? put(rows->narrow.data()) : put(rows->wide.data());
+    if (validity == nullptr) return;
+    rows->validity = {on, (size + 7) / 8};
+    core::composite_cells cells;
+    cells.parts[cells.count++] = keys.of;
+    Executor::for_each(on, core::put_validity{cells, size, rows->validity.data()},
+                       rows->validity.size());
+  }
+
+  void put_second_words(const context& on, const core::key_words& keys, const std::uint64_t* firsts,
+                        const std::uint64_t* rows) {
+    seconds_ = {on, size_};
+    froms_ = {on, size_};
+    buffer<std::uint64_t> farthest(on, 1);
+    Executor::clear(on, farthest.data());
+    Executor::for_each(
+        on, core::put_second_begins{keys, firsts, rows, size_, froms_.data(), farthest.data()},
+        size_);
+    Executor::for_each(
+        on, core::put_second_words{keys, firsts, rows, froms_.data(), seconds_.data()}, size_);
+    if (size_ == 0 || Executor::read(on, farthest.data()) == 0) froms_ = {};
+  }
+
+  // Copies the strings of some rows.
+  void copy_strings(const context& on, const core::key_cells& of, const std::uint64_t* rows,
+                    std::uint64_t size) {
+    if (size == 0) return;
+    offsets_ = {on, size + 1};
+    Executor::clear(on, offsets_.data());
+    Executor::for_each(on, core::put_string_sizes{of, rows, offsets_.data() + 1}, size);
+    Executor::inclusive_sum(on, offsets_.data() + 1, size);
+    strings_ = {on, Executor::read(on, offsets_.data() + size)};
+    Executor::for_each_in_warps(on, core::copy_strings{of, rows, offsets_.data(), strings_.data()},
+                                size);
+  }
+
+  std::uint64_t skipped_ = 0;  // bytes that all strings begin with
+  std::uint64_t bytes_ = 0;    // of the longest string
+  bool has_seconds_ = false;   // whether a string goes beyond the first word
+  bool are_whole_ = false;     // see `put_key_numbers`
+  std::unique_ptr<ascending_keys> tree_;
+  buffer<std::uint64_t> seconds_;
+  buffer<std::uint32_t> froms_;  // none where all of them are 8
+  buffer<std::uint64_t> offsets_;
+  buffer<char> strings_;
+};
+
+template <executor Executor>
+std::unique_ptr<ordered_dictionary> order_keys(const context& on, const key_part& keys,
+                                               packed_keys* rows) {
+  return std::make_unique<built_dictionary<Executor>>(on, keys, rows);
+}
+
+}  // namespace raydex

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of keys are those that a sorted set of them gives.
+#include "raydex/key_dictionary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "raydex/error.hpp"
+#include "raydex/index.hpp"
+#include "raydex/raydex.hpp"
+#include "tests/joins/tables.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/keys.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/tested_backend.hpp"
+
+namespace raydex::test {
+namespace {
+
+using strings = cells_of<std::string>;
+using number_cells = std::vector<std::optional<std::uint64_t>>;
+
+// Not `std::string`'s own order, of which signs of characters would be asked.
+struct bytes_less {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+      return static_cast<unsigned char>(x) < static_cast<unsigned char>(y);
+    });
+  }
+};
+template <class T>
+using less_of = std::conditional_t<std::is_same_v<T, std::string>, bytes_less, key_less>;
+
+class dictionary : public backend_test {
+ protected:
+  // Numbers in host memory.
+  number_cells read(const packed_keys& from) const {
+    const column all = from.view();
+    std::vector<std::uint64_t> cells;
+    if (all.format.width == 4) {
+      const auto narrow = at().download(from.narrow);
+      cells.assign(narrow.begin(), narrow.end());
+    } else {
+      cells = at().download(from.wide);
+    }
+    const auto bits = at().download(from.validity);
+    number_cells numbers;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool there = bits.empty() || (bits[i / 8] >> (i % 8) & 1) != 0;
+      numbers.push_back(there ? std::optional(cells[i]) : std::nullopt);
+    }
+    return numbers;
+  }
+
+  template <class T>
+  key_dictionary check(const cells_of<T>& rows, const cells_of<T>& wanted, bool wide = false) {
+    const placed_table placed_rows(at(), {rows}, wide);
+    const placed_table placed_wanted(at(), {wanted}, !wide);
+    packed_keys numbers;
+    key_dictionary words(tested_backend(), at(), placed_rows.parts.front(), &numbers);
+
+    std::set<T, less_of<T>> keys;
+    for (const auto& one : rows)
+      if (one) keys.insert(*one);
+    const std::vector<T> sorted(keys.begin(), keys.end());
+    const auto number_of = [&](const std::optional<T>& key) -> std::optional<std::uint64_t> {
+      if (!key) return std::nullopt;
+      const auto first = std::lower_bound(sorted.begin(), sorted.end(), *key, less_of<T>());
+      const auto before = static_cast<std::uint64_t>(first - sorted.begin());
+      return 2 * before + (first != sorted.end() && !less_of<T>()(*key, *first) ? 1 : 0);
+    };
+    const auto numbers_of = [&](const cells_of<T>& of) {
+      number_cells all;
+      std::transform(of.begin(), of.end(), std::back_inserter(all), number_of);
+      return all;
+    };
+    EXPECT_EQ(words.size(), sorted.size());
+    EXPECT_EQ(read(numbers), numbers_of(rows)) << "of rows";
+    EXPECT_EQ(read(words.numbers(at(), placed_rows.parts.front())), numbers_of(rows));
+    EXPECT_EQ(read(words.numbers(at(), placed_wanted.parts.front())), numbers_of(wanted));
+    return words;
+  }
+  // Looks up the rows and neighbours of them.
+  void check(const strings& rows, bool wide = false) { check(rows, neighbours(rows), wide); }
+
+  // Strings that are a little less or greater, shorter or longer.
+  static strings neighbours(const strings& of) {
+    strings all{"", std::string(1, '\0'), "\xff", std::string(40, '\xff'), std::nullopt, "m"};
+    for (const auto& one : of) {
+      if (!one) continue;
+      all.insert(all.end(), {*one + '\0', *one + "~", one->substr(0, one->size() / 2)});
+      if (one->empty()) continue;
+      for (const std::size_t place : {std::size_t{0}, one->size() / 2, one->size() - 1}) {
+        for (const int step : {-1, 1}) {
+          std::string other = *one;
+          other[place] = static_cast<char>(other[place] + step);
+          all.emplace_back(other);
+        }
+      }
+    }
+    return all;
+  }
+
+  // Of `letters`, with up to `longest` of them behind a prefix; a row in eight is missing.
+  static strings random_strings(std::uint64_t seed, std::size_t size, const std::string& letters,
+                                std::size_t shortest, std::size_t longest,
+                                const std::string& prefix = "", bool some_missing = true) {
+    auto random = generator(seed);
+    strings all(size);
+    for (auto& one : all) {
+      if (some_missing && below(random, 8) == 0) continue;
+      one = prefix;
+      for (auto left = shortest + below(random, longest - shortest + 1); left-- != 0;)
+        *one += letters[below(random, letters.size())];
+    }
+    return all;
+  }
+  static std::string all_letters() {
+    std::string all;
+    for (int i = 0; i < 256; ++i)
+      all += static_cast<char>(i);
+    return all;
+  }
+};
+
+TEST_F(dictionary, Nothing) {
+  check(strings{});
+  check(strings{std::nullopt, std::nullopt});
+  check(cells_of<std::int64_t>{}, {5, std::nullopt});
+}
+
+TEST_F(dictionary, OneString) {
+  for (const int size : {0, 1, 7, 8, 9, 15, 16, 17, 24, 100})
+    check(strings{std::string(static_cast<std::size_t>(size), 'x')});
+}
+
+TEST_F(dictionary, EqualStrings) {
+  for (const int size : {0, 3, 8, 16, 40})
+    check(strings(100, std::string(static_cast<std::size_t>(size), 'q')));
+}
+
+TEST_F(dictionary, Words) {
+  for (const bool wide : {false, true}) {
+    check(random_strings(1, 3000, "abcdefghij", 0, 12), wide);
+    check(random_strings(2, 3000, all_letters(), 0, 40), wide);
+  }
+  check(random_strings(3, 3000, "abcdefghijklmnop", 1, 6, "", false));
+}
+
+// Two letters, so that many words are equal.
+TEST_F(dictionary, TiesOfManyWords) {
+  check(random_strings(4, 4000, "ab", 0, 20));
+  check(random_strings(5, 2000, std::string("a\0", 2), 0, 30));
+  check(random_strings(6, 2000, "a", 0, 300));
+}
+
+TEST_F(dictionary, UuidsAndAddresses) {
+  check(random_strings(7, 3000, all_letters(), 16, 16));
+  // Addresses of few networks: the second word alone tells them apart.
+  check(random_strings(8, 3000, all_letters(), 8, 8, "\x20\x01\x0d\xb8net1", false));
+  check(random_strings(9, 3000, "01", 16, 16));
+}
+
+TEST_F(dictionary, CommonBytes) {
+  for (const int common : {1, 7, 8, 9, 63, 64, 65}) {
+    const std::string prefix(static_cast<std::size_t>(common), '/');
+    check(random_strings(10, 500, "abcdef", 0, 30, prefix));
+    check(random_strings(11, 500, all_letters(), 8, 8, prefix));
+  }
+  // Not common to one of them.
+  strings urls = random_strings(12, 500, "abc/", 0, 30, "https://example.com/");
+  urls.emplace_back("http");
+  check(urls);
+}
+
+// Groups that differ far behind the words that all of them share.
+TEST_F(dictionary, GroupsThatDifferLate) {
+  strings rows;
+  for (const char group : {'a', 'b', 'c', 'd'}) {
+    for (std::size_t i = 0; i < 50; ++i) {
+      std::string own(8 + 100 * static_cast<std::size_t>(group - 'a'), group);
+      own += static_cast<char>('a' + i % 10);
+      rows.emplace_back(own);
+    }
+  }
+  check(rows);
+}
+
+TEST_F(dictionary, EndsOfNul) {
+  strings rows;
+  for (std::size_t size = 0; size <= 40; ++size) {
+    rows.emplace_back(std::string(size, '\0'));
+    rows.emplace_back("abcdefgh" + std::string(size, '\0'));
+    rows.emplace_back("abcdefgh" + std::string(size, '\0') + "z");
+  }
+  check(rows);
+}
+
+TEST_F(dictionary, ManyRows) {
+  const std::size_t size = small_scale() ? 5000 : 200'000;
+  check(random_strings(13, size, "etaoin", 4, 24), true);
+  check(random_strings(14, size, all_letters(), 16, 16, "", false));
+}
+
+template <class T>
+class numbers_of_type : public dictionary {};
+using key_types = testing::Types<std::int32_t, std::uint64_t, std::int64_t, float, double, bytes3>;
+TYPED_TEST_SUITE(numbers_of_type, key_types);
+
+TYPED_TEST(numbers_of_type, Cells) {
+  auto random = generator(15);
+  cells_of<TypeParam> rows;
+  cells_of<TypeParam> wanted{std::nullopt};
+  for (const TypeParam& key : extreme_keys<TypeParam>()) {
+    (below(random, 2) == 0 ? rows : wanted).push_back(key);
+    wanted.push_back(key);
+  }
+  for (int i = 0; i < 500; ++i) {
+    const auto key = i % 2 == 0 ? random_key<TypeParam>(random)
+                                : dense_key<TypeParam>(static_cast<std::uint64_t>(i / 5));
+    (below(random, 2) == 0 ? rows : wanted).push_back(key);
+    if (i % 9 == 0) rows.push_back(std::nullopt);
+  }
+  this->check(rows, wanted);
+}
+
+// An index over numbers is one over the strings.
+TEST_F(dictionary, IndexOverNumbers) {
+  const strings rows = random_strings(16, 1000, "abc", 1, 14);
+  const strings lower = neighbours(random_strings(17, 30, "abc", 1, 14));
+  strings upper = lower;
+  std::rotate(upper.begin(), upper.begin() + 7, upper.end());
+  const placed_table placed_rows(at(), {rows});
+  const placed_table placed_lower(at(), {lower});
+  const placed_table placed_upper(at(), {upper});
+  packed_keys numbers;
+  const key_dictionary words(tested_backend(), at(), placed_rows.parts.front(), &numbers);
+  const auto over = build("pivot_tree", tested_backend(), at(), numbers.view());
+  const packed_keys begins = words.numbers(at(), placed_lower.parts.front());
+  const packed_keys ends = words.numbers(at(), placed_upper.parts.front());
+  buffer<std::uint64_t> counts(at(), lower.size());
+  over->count(at(), ranges(begins.view(), ends.view()), counts);
+  const auto found = at().download(counts);
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    const auto within = [&](const auto& row) {
+      const bytes_less less;
+      return row && lower[i] && upper[i] && !less(*row, *lower[i]) && !less(*upper[i], *row);
+    };
+    EXPECT_EQ(found[i], std::count_if(rows.begin(), rows.end(), within)) << i;
+  }
+}
+
+TEST_F(dictionary, Memory) {
+  const strings uuids = random_strings(18, 1000, all_letters(), 16, 16, "", false);
+  EXPECT_LT(check(uuids, uuids).resident_bytes(), 16 * 1000 + 64);
+  const strings words = random_strings(19, 1000, "abcdefghij", 10, 20, "", false);
+  EXPECT_LE(check(words, words).resident_bytes(), (8 + 8 + 8 + 20) * 1000 + 64);
+}
+
+TEST_F(dictionary, OtherKeys) {
+  const placed_table rows(at(), {strings{"a"}});
+  const placed_table others(at(), {cells_of<std::int64_t>{1}});
+  const key_dictionary words(tested_backend(), at(), rows.parts.front());
+  expect_error<invalid_argument>([&] { words.numbers(at(), others.parts.front()); },
+                                 {"keys: column 1 is int64"});
+}
+
+}  // namespace
+}  // namespace raydex::test
