@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <vector>
@@ -22,14 +23,48 @@ missing_cells missing_of(const std::string& name) {
                           : missing_cells::unmatched;
 }
 
-// `descending` and `missing`: one for each column.
-void make(composite_keys* self, const std::string& backend_name, const session& from,
-          address stream, const columns& cells, const std::vector<bool>& descending,
-          const std::vector<std::string>& missing) {
+// `descending`, `missing` and `steps`: one for each column.
+std::vector<composite_column> described(const columns& cells, const std::vector<bool>& descending,
+                                        const std::vector<std::string>& missing,
+                                        const std::vector<std::uint64_t>& steps) {
   std::vector<composite_column> all;
   for (std::size_t p = 0; p < cells.size(); ++p)
-    all.emplace_back(cells[p], descending.at(p), missing_of(missing.at(p)));
-  new (self) composite_keys(parse_backend(backend_name), context_of(from, stream), all);
+    all.emplace_back(cells[p], descending.at(p), missing_of(missing.at(p)), steps.at(p));
+  return all;
+}
+
+void make(composite_keys* self, const std::string& backend_name, const session& from,
+          address stream, const columns& cells, const std::vector<bool>& descending,
+          const std::vector<std::string>& missing, const std::vector<std::uint64_t>& steps) {
+  new (self) composite_keys(parse_backend(backend_name), context_of(from, stream),
+                            described(cells, descending, missing, steps));
+}
+
+std::vector<unsigned> bits_of_columns(const std::string& backend_name, const session& from,
+                                      address stream, const columns& cells,
+                                      const std::vector<bool>& descending,
+                                      const std::vector<std::string>& missing,
+                                      const std::vector<std::uint64_t>& steps) {
+  return composite_keys::bits_of_columns(parse_backend(backend_name), context_of(from, stream),
+                                         described(cells, descending, missing, steps));
+}
+
+std::unique_ptr<packed_keys> on_heap(packed_keys&& made) {
+  return std::make_unique<packed_keys>(std::move(made));
+}
+
+// With the numbers of the column's rows.
+std::pair<std::unique_ptr<key_dictionary>, std::unique_ptr<packed_keys>> dictionary_of(
+    const std::string& backend_name, const session& from, address stream, const key_part& keys) {
+  auto numbers = std::make_unique<packed_keys>();
+  auto words = std::make_unique<key_dictionary>(parse_backend(backend_name),
+                                                context_of(from, stream), keys, numbers.get());
+  return {std::move(words), std::move(numbers)};
+}
+
+std::unique_ptr<packed_keys> numbers_of(const key_dictionary& self, const session& from,
+                                        address stream, const key_part& keys) {
+  return on_heap(self.numbers(context_of(from, stream), keys));
 }
 
 std::vector<unsigned> bits(const composite_keys& self) {
@@ -37,10 +72,6 @@ std::vector<unsigned> bits(const composite_keys& self) {
   for (const composite_part& part : self.parts())
     all.push_back(part.bits);
   return all;
-}
-
-std::unique_ptr<packed_keys> on_heap(packed_keys&& made) {
-  return std::make_unique<packed_keys>(std::move(made));
 }
 
 std::unique_ptr<packed_keys> pack_rows(const composite_keys& self, const session& from,
@@ -90,7 +121,9 @@ void bind_composite_keys(nb::module_& to) {
       });
   nb::class_<composite_keys>(to, "CompositeKeys")
       .def("__init__", make, arg("backend"), arg("session"), arg("stream"), arg("columns"),
-           arg("descending"), arg("missing"), without_gil())
+           arg("descending"), arg("missing"), arg("steps"), without_gil())
+      .def_static("bits_of_columns", bits_of_columns, arg("backend"), arg("session"), arg("stream"),
+                  arg("columns"), arg("descending"), arg("missing"), arg("steps"), without_gil())
       .def("bits", bits)
       .def("pack_rows", pack_rows, arg("session"), arg("stream"), arg("columns"),
            nb::keep_alive<0, 2>(), without_gil())
@@ -102,6 +135,13 @@ void bind_composite_keys(nb::module_& to) {
            nb::keep_alive<0, 2>(), without_gil())
       .def("is_full", &composite_keys::is_full)
       .def("holds", holds, arg("session"), arg("stream"), arg("columns"), without_gil());
+  nb::class_<key_dictionary>(to, "KeyDictionary")
+      .def_static("of", dictionary_of, arg("backend"), arg("session"), arg("stream"), arg("keys"),
+                  without_gil())
+      .def("numbers", numbers_of, arg("session"), arg("stream"), arg("keys"),
+           nb::keep_alive<0, 2>(), without_gil())
+      .def_prop_ro("size", &key_dictionary::size)
+      .def_prop_ro("resident_bytes", &key_dictionary::resident_bytes);
 }
 
 }  // namespace raydex::python

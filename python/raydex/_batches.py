@@ -11,6 +11,7 @@ from raydex import _raydex
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import HostCells
 from raydex._columns import Column, column_of, read_as, role_of
+from raydex._dictionaries import Dictionary
 from raydex._frames import check_labels, is_series, series_like
 from raydex._keys import Key
 from raydex._sources import Source, broadcast_ends, computable, look
@@ -19,16 +20,22 @@ from raydex._sources import Source, broadcast_ends, computable, look
 class Points:
     """Keys that are joined, inserted or erased, before they are read."""
 
-    def __init__(self, source: Source, key: Key, inserts: bool) -> None:
+    def __init__(self, source: Source, key: Key, inserts: bool, words: Dictionary | None = None) -> None:
+        """`words`: of which numbers are the keys."""
         self.source = source
         self.kept: Any = None
         self._key = key
         self._inserts = inserts
+        self._words = words
 
     def native(self, stream: int) -> Any:
         """What the library reads, as long as this lives."""
         role = role_of(self.source, self._key, "kept", stream) if self._inserts else ""
         column = column_of(self.source, stream, self._key, role=role)
+        if self._words is not None:
+            column = self._words.numbers(column, stream)
+            if self._inserts:
+                self._words.check_held(column)
         self.kept = column
         return column.native
 
@@ -111,9 +118,10 @@ class AnyBatch(Batch):
             source, other = broadcast_ends(read_as(source, index._key), read_as(other, index._key))
             self._scalar = source.scalar
             end = column_of(other, number, index._key, True, role_of(other, index._key, "at_most", number))
+            end = index._numbered(end, number)
             role = "at_least"
         role = role and role_of(source, index._key, role, number)
-        begin = column_of(source, number, index._key, True, role)
+        begin = index._numbered(column_of(source, number, index._key, True, role), number)
         self._columns = (begin, end)  # keep what is read
         self.library = source.library
         self.size = begin.size

@@ -14,6 +14,7 @@ from raydex._arrow import HostCells
 from raydex._columns import Column, column_of, dtype_of, row_ids_in, short_texts
 from raydex._composite import CompositeIndex, Packing, check_columns, columns_of_build
 from raydex._devices import Device
+from raydex._dictionaries import Dictionary
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._index import Index
 from raydex._progress import shown
@@ -146,12 +147,16 @@ def build(
     keys = column_of(source, number)
     if keys.key.dtype is None:
         keys = short_texts(source, number) or keys
-    if keys.key.dtype is None:
-        with shown("build", keys.size, progress):
-            return _build_over_strings(keys, target, structure, options, rows)
+    if keys.key.dtype is None and target.number is not None:
+        raise Unsupported("column: strings of any length in the memory of a GPU are keys of raydex.join only")
     with shown("build", keys.size, progress):
-        native = _native(structure, target, number, keys.native, keys.size, source, rows, options)
-    return Index(native, target, keys.key, kept, number)
+        if keys.key.dtype is None and structure.startswith("hash_"):
+            return _build_over_strings(keys, target, structure, options, rows)
+        words, column = None, keys
+        if keys.key.dtype is None:
+            words, column = Dictionary.of(keys, number, target)
+        native = _native(structure, target, number, column.native, keys.size, source, rows, options)
+    return Index(native, target, keys.key, kept, number, words=words)
 
 
 def _native(
@@ -203,12 +208,8 @@ def _build_composite(
 def _build_over_strings(
     keys: Column, target: Device, structure: str, options: Mapping[str, object], rows: Any
 ) -> Index:
-    if target.number is not None:
-        raise Unsupported(
-            "column: strings of any length in the memory of a GPU are keys of raydex.join only"
-        )
     if rows is not None:
-        raise Unsupported("rows: of strings of any length they are the positions; leave rows out")
+        raise Unsupported("rows: of strings that are found by a hash they are the positions; leave rows out")
     native = _raydex.StringIndex(target.session(), 0, keys.native, structure, option_texts(options, structure, build))
     return Index(native, target, keys.key, None, 0, keys)
 

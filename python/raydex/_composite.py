@@ -21,7 +21,7 @@ from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import Index
 from raydex._joins import key_columns, natives
-from raydex._keys import TEXTS, Key
+from raydex._keys import Key
 from raydex._sources import Source, look, same_device
 
 _MISSING = ("unmatched", "first", "last")
@@ -98,52 +98,58 @@ class Packing:
         for one in self._missing:
             if one not in _MISSING:
                 raise InvalidArgument(f"missing: {one!r} is none of {', '.join(_MISSING)}")
-        self._dictionaries: list[Dictionary | None] = [None] * len(sources)
-        columns = [self._column(p, one, stream) for p, one in enumerate(sources)]
+        columns = [self._column(one, stream) for one in sources]
+        self.keys = [one.key for one in columns]
         self.size = columns[0].size
-        try:
-            self.native = self._over(columns, stream)
-        except Unsupported:
-            # Ranks of short texts take fewer bits than what lies between them.
-            short = [p for p, one in enumerate(columns) if one.key.dtype is not None and one.key.dtype.kind == "S"]
-            if not short or device.number is not None:
-                raise
-            for p in short:
-                columns[p] = self._ranks(p, sources[p], TEXTS)
-            self.native = self._over(columns, stream)
-        self.keys = [
-            one.key if words is None else words.key for one, words in zip(columns, self._dictionaries)
-        ]
+        self._dictionaries: list[Dictionary | None] = [None] * len(columns)
+        for p, one in enumerate(columns):
+            if one.key.dtype is None:
+                self._number(columns, p, stream)
+        self._make_room(columns, stream)
+        self.native = device.run(_raydex.CompositeKeys, *self._described(columns, stream))
         self.rows: _raydex.PackedKeys | None = device.run(
             self.native.pack_rows, device.session(), stream, natives(columns)
         )
         """What an index is built over, until it is."""
 
-    def _over(self, columns: list[Column], stream: int) -> _raydex.CompositeKeys:
-        return self.device.run(
-            _raydex.CompositeKeys, self.device.backend, self.device.session(), stream, natives(columns),
-            self._descending, self._missing,
-        )  # fmt: skip
-
-    def _column(self, p: int, source: Source, stream: int) -> Column:
+    def _column(self, source: Source, stream: int) -> Column:
         column = column_of(source, stream, copies=True)  # packed, it is one in any case
         if column.key.dtype is not None:
             return column
         if source.library.device is not None:
             raise Unsupported(f"{source.argument}: strings in the memory of a GPU are keys of raydex.join only")
-        return short_texts(source, stream) or self._ranks(p, source, column.key)
+        return short_texts(source, stream) or column
 
-    def _ranks(self, p: int, source: Source, key: Key) -> Column:
-        self._dictionaries[p], ranks = Dictionary.of(source, key, self.device)
-        return ranks
+    def _number(self, columns: list[Column], p: int, stream: int) -> None:
+        """Has numbers of a dictionary in place of a column."""
+        self._dictionaries[p], columns[p] = Dictionary.of(columns[p], stream, self.device)
+
+    def _make_room(self, columns: list[Column], stream: int) -> None:
+        """Numbers columns whose cells are far apart, until all of them together take up to 64 bits."""
+        while self.device.number is None:
+            bits = self.device.run(_raydex.CompositeKeys.bits_of_columns, *self._described(columns, stream))
+            left = [p for p, words in enumerate(self._dictionaries) if words is None]
+            if sum(bits) <= 64 or not left:
+                return
+            self._number(columns, max(left, key=bits.__getitem__), stream)
+
+    def _described(self, columns: list[Column], stream: int) -> tuple[Any, ...]:
+        steps = [1 if words is None else 2 for words in self._dictionaries]
+        return (
+            self.device.backend, self.device.session(), stream, natives(columns), self._descending, self._missing, steps
+        )  # fmt: skip
 
     def column(self, p: int, source: Source, stream: int, role: str = "") -> Column:
-        """A column of probes in the type of one of the key. `role`: see `column_of`."""
+        """A column of probes as one of the key. `role`: see `column_of`."""
         key, words = self.keys[p], self._dictionaries[p]
         source = read_as(source, key)
-        if words is not None:
-            return words.numbers(source, role)
-        return column_of(source, stream, key, True, role and role_of(source, key, role, stream))
+        column = column_of(source, stream, key, True, role and role_of(source, key, role, stream))
+        return column if words is None else words.numbers(column, stream)
+
+    @property
+    def resident_bytes(self) -> int:
+        """Bytes of the dictionaries."""
+        return sum(words.resident_bytes for words in self._dictionaries if words is not None)
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.keys))})"
@@ -272,7 +278,7 @@ def _packed_points(packing: Packing, columns: list[Column], stream: int, inserts
     if not run(packing.native.holds, session, stream, cells):
         raise InvalidArgument(
             "keys: some values lie outside of those that the columns had when the index was built, or between their "
-            "steps; build it again"
+            "steps, or are none of the strings; build it again"
         )
     return run(packing.native.pack_rows, session, stream, cells)
 
@@ -442,6 +448,9 @@ class CompositeIndex(Index):
     def __init__(self, native: Any, packing: Packing, kept: Any, stream: int) -> None:
         self._packing = packing
         super().__init__(native, packing.device, Key(np.dtype("uint64"), str(packing)), kept, stream)
+
+    def _own_bytes(self) -> int:
+        return self._packing.resident_bytes
 
     def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> CompositeBatch:
         return CompositeBatch(self, lower, upper, stream, role)

@@ -17,6 +17,7 @@ from raydex._arguments import SUMS_BY, flag, without
 from raydex._batches import AnyBatch, Batch, Points
 from raydex._columns import Column, column_of, refuse_strings, row_ids_in
 from raydex._devices import Device
+from raydex._dictionaries import Dictionary
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import take_alike
 from raydex._held import ORDER_STATISTICS, Held
@@ -166,12 +167,22 @@ class Index(Held):
     }
 
     def __init__(
-        self, native: Any, device: Device, key: Key, kept: Any, stream: int, strings: Column | None = None
+        self,
+        native: Any,
+        device: Device,
+        key: Key,
+        kept: Any,
+        stream: int,
+        strings: Column | None = None,
+        words: Dictionary | None = None,
     ) -> None:
+        """`strings`: those that are found by a hash; `words`: of which numbers are the keys."""
         self._number = next(_numbers)
         super().__init__(native, device, kept, stream)
         self._key = key
         self._strings = strings  # which are read by queries
+        self._is_hashed = strings is not None
+        self._words = words
         self._clients: Any = None  # of JAX: they keep streams that a close waits for
         self._session = device.session()
         self._plain_device = device.number if key.is_number else NOWHERE  # of probes on the fast path
@@ -185,10 +196,16 @@ class Index(Held):
     def info(self) -> IndexInfo:
         """Structure, backend, options, rows, and bytes as measured."""
         (structure, backend, key, bits, n, entries, most, options, resident, peak) = self._native.info()
+        if self._key.unit or self._key.dtype is None:
+            key = str(self._key)
         return IndexInfo(
-            cast(StructureName, structure), backend, self._device.name, key if not self._key.unit else self._key.unit,
-            bits, n, entries, most, options_of(options), resident, peak,
+            cast(StructureName, structure), backend, self._device.name, key,
+            bits, n, entries, most, options_of(options), resident + self._own_bytes(), peak,
         )  # fmt: skip
+
+    def _own_bytes(self) -> int:
+        """Bytes beside those of the structure."""
+        return 0 if self._words is None else self._words.resident_bytes
 
     def __len__(self) -> int:
         """Entries: rows that are not missing, and what edits have added."""
@@ -218,7 +235,7 @@ class Index(Held):
             super()._free()
         finally:
             _raydex.forget_index(self._number)
-            self._strings = self._clients = None
+            self._strings = self._words = self._clients = None
 
     def _asked_on(self) -> list[int]:
         return super()._asked_on() + _raydex.streams_of_index(self._number)
@@ -230,12 +247,22 @@ class Index(Held):
         return self._key.dtype is not None and self._key.dtype.kind == "f" and not self._key.is_void
 
     def _check_ordered(self, operation: str) -> None:
-        """Refuses what an index over strings of any length does not answer."""
-        if self._key.dtype is None:
+        """Refuses what an index that finds strings by a hash does not answer."""
+        if self._is_hashed:
             raise Unsupported(
-                f"{operation}: not of strings of any length, which are found by a hash that knows no order; ask "
-                "first, count, rows, contains and isin of points, or build over strings that all have up to 8 bytes"
+                f"{operation}: strings of any length are found by a hash here, which knows no order; ask first, count, "
+                "rows, contains and isin of points, or build with structure='auto'"
             )
+
+    def _numbered(self, column: Column, stream: int) -> Column:
+        """A column of probes as the structure has its keys."""
+        if self._key.dtype is not None or self._is_hashed:
+            return column
+        words = self._words
+        if words is None:
+            self._check_open()
+        assert words is not None
+        return words.numbers(column, stream)
 
     def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> Batch:
         """The probes of a call, checked and where the index is."""
@@ -526,7 +553,7 @@ class Index(Held):
 
     def _points(self, argument: str, x: Any, inserts: bool = False) -> Points:
         """Keys that are joined, inserted or erased."""
-        return Points(look(argument, x), self._key, inserts)
+        return Points(look(argument, x), self._key, inserts, self._words)
 
     # Edits
 

@@ -479,7 +479,7 @@ def _join_index(index: Index, probe: Any, how: str, stream: Any, dtype: str, laz
     with index._changes:
         index._check_open()
         index._streams[call.stream] = call.kept
-        if index._key.dtype is None:
+        if index._is_hashed:
             found = index._native.match(*call.context, key, how)
         else:
             side = call.device.run(_raydex.Join.over, *call.context, index._native)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Indexes over several columns, compared with a look at all rows, and with what pandas and DuckDB say."""
 
+import bisect
 import datetime
 import itertools
 
@@ -242,12 +243,42 @@ def test_as_many_bits_as_there_are():
     ends = np.array([-(2**31), -1, 2**31 - 1], "int32")
     index = raydex.build((ends, ends))
     assert index.first((ends, ends)).tolist() == [0, 1, 2] and index.count((0,)) == 0
-    with pytest.raises(raydex.Unsupported, match=r"they take 32 \+ 33 = 65 bits, but a key has 64; give ranks"):
-        raydex.build((ends, ends), missing=["unmatched", "last"])
+    both = raydex.build((ends, ends), missing=["unmatched", "last"])  # 65 bits: one is numbered
+    assert both.first((ends, ends)).tolist() == [0, 1, 2] and both.rank((ends, ends)).tolist() == [0, 1, 2]
     four = [np.array([0, 15])] * 16
     assert raydex.build(four).first(four).tolist() == [0, 1]
     with pytest.raises(raydex.InvalidArgument, match="column: 17 columns; a key has 1 to 16"):
         raydex.build([*four, four[0]])
+
+
+def test_columns_that_are_far_apart(random):
+    """They are numbered, in their order."""
+    big = random.integers(-(2**63), 2**63 - 1, 300)
+    real = random.normal(size=300) * 10.0 ** random.integers(-300, 300, 300)
+    when = random.integers(0, 2**62, 300).astype("datetime64[ns]")
+    table = {"big": random.choice(big, 2000), "real": random.choice(real, 2000), "when": random.choice(when, 2000)}
+    for descending in (False, [True, False, True]):
+        index = raydex.build(table, descending=descending)
+        keys = list(zip(*(one.tolist() for one in table.values())))
+        flags = [descending] * 3 if descending is False else descending
+        order = [tuple(-one if flag else one for one, flag in zip(key, flags)) for key in keys]
+        assert index.first(table).tolist() == [keys.index(key) for key in keys]
+        ranked = sorted(order)
+        assert index.rank(table).tolist() == [bisect.bisect_left(ranked, key) for key in order]
+        assert index.count(table["big"]).tolist() == [(table["big"] == one).sum() for one in table["big"]]
+        # Ends that are none of the column's.
+        least, most = np.nextafter(table["real"], -np.inf), table["real"] + 1e-3
+        assert index.count((table["big"], least), most).tolist() == [
+            ((table["big"] == key) & (table["real"] >= a) & (table["real"] <= b)).sum()
+            for key, a, b in zip(table["big"], least, most)
+        ]
+    assert index.first((table["big"] ^ 1, table["real"], table["when"])).max() == -1
+    one = tuple(cells[:1] for cells in table.values())
+    index.erase(one)
+    index.insert(one, [5000])
+    assert index.first(one) == 5000
+    with pytest.raises(raydex.InvalidArgument, match="keys: some values lie outside"):
+        index.insert((one[0] ^ 1, *one[1:]), [1])
 
 
 def test_columns_in_steps():

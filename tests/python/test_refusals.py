@@ -55,7 +55,8 @@ REFUSED = {
     "swapped bytes": (
         lambda: raydex.build(KEYS.astype(">i8")), "column: its bytes are swapped; give x.astype('<i8')"),
     "rows of long texts": (
-        lambda: raydex.build(["more than eight letters", "b"], rows=[1, 2]), "rows: of strings of any length"),
+        lambda: raydex.build(["more than eight letters", "b"], "hash_open", rows=[1, 2]),
+        "rows: of strings that are found by a hash"),
     "fractions as rows": (lambda: raydex.build(KEYS, rows=np.array([0.5, 1, 2])), "row ids are integers"),
     "a third column of a range join": (
         lambda: raydex.join_range(KEYS, KEYS, KEYS),

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Indexes over strings of any length, against a walk over all of them."""
 
+import bisect
 import gc
 import sys
 import types
+import uuid
 
 import numpy as np
 import pytest
@@ -44,10 +46,6 @@ def test_drawn_strings(keys, points):
 def test_every_structure(structure, random):
     keys = [f"a long common begin {one}" for one in random.integers(0, 400, 1000)]
     points = [f"a long common begin {one}" for one in random.integers(0, 500, 300)]
-    if structure == "direct":
-        with pytest.raises(raydex.Unsupported):  # hashes are far apart
-            raydex.build(pa.array(keys), structure)
-        return
     with raydex.build(pa.array(keys), structure) as index:
         assert structure in ("auto", index.info.structure)
         check(index, keys, points)
@@ -254,7 +252,8 @@ def test_joins_over_it():
 
 
 def test_refusals():
-    index = raydex.build(pa.array(["a", "b", "of nine bytes"]))
+    """Of those that are found by a hash."""
+    index = raydex.build(pa.array(["a", "b", "of nine bytes"]), "hash_open")
     calls = {
         "upper": lambda: index.count(["a"], ["b"]), "sum": lambda: index.sum(["a"]),
         "rank": lambda: index.rank(["a"]), "index": lambda: raydex.aggregate(index),
@@ -262,13 +261,100 @@ def test_refusals():
         "insert": lambda: index.insert(["c"], [2]), "erase": lambda: index.erase(["a"]),
     }
     for name, call in calls.items():
-        with pytest.raises(NotImplementedError, match=f"{name}: not of strings of any length, which"):
+        with pytest.raises(NotImplementedError, match=f"{name}: strings of any length are found by a hash here"):
             call()
-    with pytest.raises(raydex.Unsupported, match="rows: of strings of any length they are the positions"):
-        raydex.build(pa.array(["of nine bytes"]), rows=[3])
+    with pytest.raises(raydex.Unsupported, match="rows: of strings that are found by a hash they are the positions"):
+        raydex.build(pa.array(["of nine bytes"]), "hash_bucket", rows=[3])
     with pytest.raises(raydex.InvalidArgument, match="structure: 'tree'"):
         raydex.build(pa.array(["a"]), "tree")
     check(raydex.build(["a longer word than a key"]), ["a longer word than a key"], ["a"])
+
+
+ORDERED = ["auto", *(one.name for one in raydex.structures() if one.ranges and one.backend == "cpu")]
+
+
+def check_order(index, keys, points, ends):
+    """Of bytes, with None where one is missing."""
+    there = sorted((key, row) for row, key in enumerate(keys) if key is not None)
+    in_order = [key for key, _ in there]
+
+    def row_at(place):
+        return there[place][1] if 0 <= place < len(there) else -1
+
+    left = [bisect.bisect_left(in_order, one) for one in points]
+    right = [bisect.bisect_right(in_order, one) for one in points]
+    given = pa.array(points, pa.binary())
+    assert index.rank(given).tolist() == left and index.rank(given, "right").tolist() == right
+    for strict, before, behind in ((False, right, left), (True, left, right)):
+        found = [None if row < 0 else keys[row] for row in index.predecessor(given, strict).tolist()]
+        assert found == [None if one == 0 else in_order[one - 1] for one in before]
+        assert index.successor(given, strict).tolist() == [row_at(one) for one in behind]
+    within = [[row for key, row in there if low <= key <= high] for low, high in zip(points, ends)]
+    uppers = pa.array(ends, pa.binary())
+    assert index.count(given, uppers).tolist() == list(map(len, within))
+    assert index.first(given, uppers).tolist() == [min(one, default=-1) for one in within]
+    found = index.rows(given, uppers)
+    parts = [found.rows[a:b].tolist() for a, b in zip(found.offsets, found.offsets[1:])]
+    assert parts == within
+
+
+letters = st.sampled_from([b"", b"\0", b"a", b"b", b"\xff", b"a long word", b"of eight", b"https://example.org/"])
+long_words = st.lists(letters, max_size=8).map(b"".join)
+
+
+@given(st.lists(st.one_of(st.none(), long_words), max_size=40), st.lists(st.tuples(long_words, long_words)))
+def test_drawn_strings_have_an_order(keys, ranges):
+    keys = [*keys, b"at least one of them is long"]
+    check_order(raydex.build(pa.array(keys, pa.binary())), keys, [a for a, _ in ranges], [b for _, b in ranges])
+
+
+@pytest.mark.parametrize("structure", ORDERED)
+def test_every_structure_in_order(structure, random):
+    keys = [f"of more than eight {one}".encode() for one in random.integers(0, 300, 500)]
+    points = [f"of more than eight {one}".encode() for one in random.integers(0, 400, 100)]
+    check_order(raydex.build(pa.array(keys), structure), keys, points, points[::-1])
+
+
+def test_uuids_have_an_order(random):
+    keys = [uuid.UUID(bytes=one.tobytes()) for one in random.integers(0, 256, (300, 16), dtype=np.uint8)]
+    index = raydex.build(keys)
+    assert index.info.key == "uuid" and index.first(keys).tolist() == list(range(300))
+    assert index.rank(keys).tolist() == [sum(one < key for one in keys) for key in keys]
+    assert index.count(keys[0], keys[1]) == sum(keys[0] <= one <= keys[1] for one in keys)
+    assert index.first([str(one) for one in keys[:3]]).tolist() == [0, 1, 2]
+    many = random.integers(0, 256, (20_000, 16), dtype=np.uint8).tobytes()
+    fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), 20_000, [None, pa.py_buffer(many)])
+    assert raydex.build(fixed).info.resident_bytes < 26 * 20_000
+
+
+def test_edits_of_strings():
+    words = ["a word of many", "another word of many", "the last word of many"]
+    index = raydex.build(words)
+    index.insert(words[:1], [7])
+    assert index.rows(words[0]).rows.tolist() == [0, 7]
+    index.erase(["no word of them", *words[1:2]])
+    assert index.first(words).tolist() == [0, -1, 2] and index.rank(["b"]).tolist() == [2]
+    with pytest.raises(raydex.InvalidArgument, match="keys: some are none of the strings"):
+        index.insert(["no word of them"], [8])
+    index.close()
+    for call in (index.first, index.rank, index.erase):
+        with pytest.raises(raydex.InvalidArgument, match="it is closed"):
+            call(words)
+
+
+def test_aggregates_and_joins_over_strings(random):
+    keys = [f"a key of many letters {one:04}" for one in random.integers(0, 500, 1000)]
+    values = random.integers(0, 1000, 1000)
+    index = raydex.build(pa.array(keys))
+    low, high = (pa.array([f"a key of many letters {one:04}" for one in random.integers(0, 500, 50)]) for _ in range(2))
+    least = [min((v for key, v in zip(keys, values) if a <= key <= b), default=2**63 - 1)
+             for a, b in zip(low.to_pylist(), high.to_pylist())]  # fmt: skip
+    sums = [sum(v for key, v in zip(keys, values) if a <= key <= b) for a, b in zip(low.to_pylist(), high.to_pylist())]
+    of = raydex.aggregate(index, values)
+    assert of.sum(low, high).tolist() == sums and index.sum(low, high, values=values).tolist() == sums
+    assert of.min(low, high).tolist() == least
+    pairs = raydex.join(index, low)
+    assert pairs.to_arrow().equals(raydex.join(pa.array(keys), low).to_arrow())
 
 
 def test_slices_of_short_texts():
