@@ -37,13 +37,13 @@ class ordered_dictionary;
 ///
 /// *Cost*: to make it, a radix sort of the first 8 bytes in which not all strings are the same, and
 /// sorts of those among them that are equal, until they differ or end; for numbers, a search in a
-/// tree and a comparison a key. Where many keys share these bytes, some more comparisons: twice the
-/// logarithm of how many. *Memory*: 8 bytes a different key, and 8 more of strings; of strings that
-/// are not all of the same size, up to 16 bytes behind what they have in common, a copy, 8 bytes,
-/// and 4 more if some of them are the same in 16 bytes behind that. To make it, 24 bytes a row, and
-/// up to 90 of those that share their first 8 bytes. *Streams*: making it synchronises; numbers are
-/// queued. *Threads*: several may ask at a time. Calls throw `invalid_argument`, `unavailable`,
-/// `out_of_memory`, `cuda_error`.
+/// tree and a comparison a key, for prefixes twice that. Where many keys share these bytes, some
+/// more comparisons: twice the logarithm of how many. *Memory*: 8 bytes a different key, and 8 more
+/// of strings; of strings that are not all of the same size, up to 16 bytes behind what they have
+/// in common, a copy, 8 bytes, and 4 more if some of them are the same in 16 bytes behind that. To
+/// make it, 24 bytes a row, and up to 90 of those that share their first 8 bytes. *Streams*: making
+/// it synchronises; numbers are queued. *Threads*: several may ask at a time. Calls throw
+/// `invalid_argument`, `unavailable`, `out_of_memory`, `cuda_error`.
 class RAYDEX_EXPORT key_dictionary {
  public:
   /// Of the keys of a column, which may be gone afterwards.
@@ -69,6 +69,13 @@ class RAYDEX_EXPORT key_dictionary {
   /// @param on memory and a stream, which must both outlive the result
   /// @param keys as the column was: of strings, or of the same format
   packed_keys numbers(const context& on, const key_part& keys) const;
+
+  /// Ranges of numbers: for each string those of all keys that begin with it. Missing ones are
+  /// missing. Throws `invalid_argument` if the column was of no strings.
+  ///
+  /// @param on memory and a stream, which must both outlive the result
+  /// @param prefixes the strings
+  packed_ranges ranges_of_prefixes(const context& on, const string_column& prefixes) const;
 
  private:
   backend where_;

@@ -67,6 +67,13 @@ std::unique_ptr<packed_keys> numbers_of(const key_dictionary& self, const sessio
   return on_heap(self.numbers(context_of(from, stream), keys));
 }
 
+std::pair<std::unique_ptr<packed_keys>, std::unique_ptr<packed_keys>> ranges_of_prefixes(
+    const key_dictionary& self, const session& from, address stream,
+    const string_column& prefixes) {
+  packed_ranges made = self.ranges_of_prefixes(context_of(from, stream), prefixes);
+  return {on_heap(std::move(made.lower)), on_heap(std::move(made.upper))};
+}
+
 std::vector<unsigned> bits(const composite_keys& self) {
   std::vector<unsigned> all;
   for (const composite_part& part : self.parts())
@@ -140,6 +147,8 @@ void bind_composite_keys(nb::module_& to) {
                   without_gil())
       .def("numbers", numbers_of, arg("session"), arg("stream"), arg("keys"),
            nb::keep_alive<0, 2>(), without_gil())
+      .def("ranges_of_prefixes", ranges_of_prefixes, arg("session"), arg("stream"), arg("prefixes"),
+           without_gil())
       .def_prop_ro("size", &key_dictionary::size)
       .def_prop_ro("resident_bytes", &key_dictionary::resident_bytes);
 }

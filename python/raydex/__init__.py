@@ -54,6 +54,7 @@ from raydex._merging import merge, merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq
 from raydex._nearest import NearestRows, interval_coverage, join_nearest
 from raydex._order_joins import join_intervals, join_range, join_where
+from raydex._prefixes import starts_with
 from raydex._range_merging import merge_intervals, merge_range
 from raydex._searching import isin, searchsorted
 from raydex._structures import Option, Structure, structures
@@ -67,6 +68,9 @@ _INSTEAD = {
     **dict.fromkeys(
         ("count", "first", "rows", "contains", "rank", "predecessor", "successor", "insert", "erase"),
         "an index has it, raydex.build(column).{}(...)",
+    ),
+    **dict.fromkeys(
+        ("prefix", "startswith"), "raydex.starts_with(strings) are probes, as of index.count(raydex.starts_with(x))"
     ),
     "lookup": "an index has it, raydex.build(keys).lookup(points, frame)",
     "sum": "an index has it, raydex.build(keys).sum(points, values=column)",
@@ -151,6 +155,7 @@ __all__ = [
     "rmq",
     "rolling",
     "searchsorted",
+    "starts_with",
     "structures",
     "take",
     "to_arrow",

@@ -12,8 +12,10 @@ from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import HostCells
 from raydex._columns import Column, column_of, read_as, role_of
 from raydex._dictionaries import Dictionary
+from raydex._errors import InvalidArgument
 from raydex._frames import check_labels, is_series, series_like
 from raydex._keys import Key
+from raydex._prefixes import NO_PREFIXES, Prefixes, ends_of
 from raydex._sources import Source, broadcast_ends, computable, look
 
 
@@ -95,6 +97,12 @@ class AnyBatch(Batch):
     def __init__(self, index: Any, lower: Any, upper: Any, stream: Any, role: str, flat: bool) -> None:
         """Of an `Index`, which makes them."""
         name = "points" if upper is None else "lower"
+        prefixes = lower if isinstance(lower, Prefixes) else None
+        if prefixes is not None:
+            if upper is not None or role:
+                raise InvalidArgument(NO_PREFIXES)
+            index._check_ordered("starts_with")
+            lower = prefixes.strings
         source = lower if isinstance(lower, Source) else look(name, lower)
         index._check_device(source.argument, source.library)
         if upper is not None:
@@ -121,7 +129,10 @@ class AnyBatch(Batch):
             end = index._numbered(end, number)
             role = "at_least"
         role = role and role_of(source, index._key, role, number)
-        begin = index._numbered(column_of(source, number, index._key, True, role), number)
+        if prefixes is not None:
+            begin, end = ends_of(source, index._key, index._words, number)
+        else:
+            begin = index._numbered(column_of(source, number, index._key, True, role), number)
         self._columns = (begin, end)  # keep what is read
         self.library = source.library
         self.size = begin.size

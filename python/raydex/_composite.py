@@ -22,6 +22,7 @@ from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import Index
 from raydex._joins import key_columns, natives
 from raydex._keys import Key
+from raydex._prefixes import NO_PREFIXES, Prefixes, ends_of, strings_of
 from raydex._sources import Source, look, same_device
 
 _MISSING = ("unmatched", "first", "last")
@@ -146,6 +147,9 @@ class Packing:
         column = column_of(source, stream, key, True, role and role_of(source, key, role, stream))
         return column if words is None else words.numbers(column, stream)
 
+    def ends_of_prefixes(self, p: int, source: Source, stream: int) -> tuple[Column, Column]:
+        return ends_of(source, self.keys[p], self._dictionaries[p], stream)
+
     @property
     def resident_bytes(self) -> int:
         """Bytes of the dictionaries."""
@@ -178,12 +182,16 @@ class Probe:
         names: list[str] | None = None
         if _is_list_of_keys(x):
             x = _transposed(argument, x)
+        if isinstance(x, Prefixes):
+            x = (x,)
         if isinstance(x, tuple):
             check_one_table(argument, x)
             self.given = x
             label = argument if len(x) == 1 else argument + "[{}]"
             sources = [_look(label.format(i), one) for i, one in enumerate(x)]
-            self.like = next(filter(is_series, x), None)
+            self.like = next(filter(is_series, map(strings_of, x)), None)
+            if any(isinstance(one, Prefixes) for one in x[:-1]):
+                raise InvalidArgument(f"{argument}: starts_with is of the last column that is given")
         else:
             names, sources = _columns(argument, x)
             self.given = (x,) if len(sources) == 1 else (None,) * len(sources)
@@ -202,6 +210,7 @@ class Probe:
                 )
             sources = [sources[names.index(name)] for name in own]
         self.is_open = is_end and isinstance(x, tuple) and x[-1] is None
+        self.is_prefix = isinstance(self.given[-1], Prefixes)
         self.size = len(sources)  # of columns
         self.sources = sources[:-1] if self.is_open else sources
         self.scalar = all(one.scalar for one in self.sources)
@@ -210,7 +219,7 @@ class Probe:
 def _look(argument: str, x: Any) -> Source:
     """A column or a value; None is a missing one."""
     if x is not None:
-        return look(argument, x)
+        return look(argument, strings_of(x))
     source = look(argument, [None])
     source.scalar = True
     return source
@@ -315,7 +324,11 @@ class CompositeBatch(AnyBatch):
         self._index = index
         self._scalar = probe.scalar and (end is None or end.scalar)
         self._like = probe.like if end is None or probe.like is not None else end.like
-        if side:
+        if probe.is_prefix or (end is not None and end.is_prefix):
+            if side or end is not None:
+                raise InvalidArgument(NO_PREFIXES)
+            self._columns, begin, last = self._of_prefixes(packing, probe)
+        elif side:
             self._columns, begin, last = self._of_places(packing, probe, side)
         elif end is None:
             self._columns, begin, last = self._of_points(packing, probe)
@@ -359,6 +372,14 @@ class CompositeBatch(AnyBatch):
         ends = iter(columns[last:])
         begin = None if lower.is_open else next(ends)
         return self._ranges(packing, columns[:last], begin, None if upper.is_open else next(ends))
+
+    def _of_prefixes(self, packing: Packing, probe: Probe) -> tuple[Any, Any, Any]:
+        last = probe.size - 1
+        columns = [packing.column(p, one, self.stream) for p, one in enumerate(probe.sources[:last])]
+        ends = packing.ends_of_prefixes(last, probe.sources[last], self.stream)
+        sources = [*probe.sources, probe.sources[last]]
+        columns = _in_step([*columns, *ends], sources)
+        return self._ranges(packing, columns[:last], *columns[last:])
 
     def _ranges(
         self, packing: Packing, equal: list[Column], lower: Column | None, upper: Column | None
@@ -430,13 +451,14 @@ class CompositeIndex(Index):
     tuples are several; beside columns a single value is that of each probe. *Fewer columns* are the first ones of the
     key: all rows with these values match. *Ranges* are of the last column that is given, both ends included:
     `rows((a, begin), (a, end))`, or shorter `rows((a, begin), end)`; the columns before it are the same at both ends.
-    None in place of an end, `(a, None)`, leaves that side open; both ends open are the columns before alone.
+    None in place of an end, `(a, None)`, leaves that side open; both ends open are the columns before alone. All
+    strings that begin with others are `(a, raydex.starts_with(b))`.
 
     *Missing* values match nothing, and a row with one is not in the index; of a column built with `missing="first"` or
     `"last"` they equal each other, and are in no range of this column. A value less than all of its column, or greater,
     matches nothing. NaN equals NaN, in `isin`, too. `insert` takes values from the smallest to the largest one that a
-    column had when the index was built, in the same steps if these were days or multiples of a number, of longer
-    strings those alone that there were; it refuses others.
+    column had when the index was built, in the same steps if these were days or multiples of a number, of strings
+    and of columns that are far apart those alone that there were; it refuses others.
 
     *Ranks*, predecessors and successors are in the order of all columns; to fewer columns all keys are equal that begin
     with these. Their points are of the keys' own types. Columns that take each number of 32 or 64 bits have none. All

@@ -37,6 +37,14 @@ class Dictionary:
             self._device.run(self._native.numbers, self._device.session(), stream, column.native), column
         )
 
+    def prefixes(self, column: Column, stream: int) -> tuple[Column, Column]:
+        """Those of all strings that begin with others: the smallest and the largest ones."""
+        found = self._device.run(
+            self._native.ranges_of_prefixes, self._device.session(), stream, column.native
+        )
+        begins, ends = (self._column(numbers, column) for numbers in found)
+        return (begins, ends)
+
     def check_held(self, numbers: Column) -> None:
         """Refuses numbers of what is none of the dictionary's, to be inserted."""
         cells, validity, _ = numbers.kept

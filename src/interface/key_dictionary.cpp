@@ -2,6 +2,8 @@
 // What is checked before the keys of a column are put in order.
 #include "raydex/key_dictionary.hpp"
 
+#include <utility>
+
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
@@ -45,6 +47,15 @@ packed_keys key_dictionary::numbers(const context& on, const key_part& keys) con
   check_key(where_, "keys", {keys});
   check_same_key("keys", {keys}, {format_});
   return held_->numbers(on, keys);
+} catch (...) {
+  rethrow_as_error();
+}
+
+packed_ranges key_dictionary::ranges_of_prefixes(const context& on,
+                                                 const string_column& prefixes) const try {
+  if (format_) throw invalid_argument("prefixes: the dictionary is of no strings");
+  packed_keys begins = numbers(on, prefixes);
+  return {std::move(begins), held_->prefix_ends(on, prefixes)};
 } catch (...) {
   rethrow_as_error();
 }

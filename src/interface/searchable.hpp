@@ -91,6 +91,8 @@ class ordered_dictionary {
   std::uint64_t resident_bytes() const noexcept { return resident_bytes_; }
   // Writes those of keys of the column's format.
   virtual packed_keys numbers(const context& on, const key_part& keys) const = 0;
+  // Writes the numbers behind those of all that begin with strings, which the column has.
+  virtual packed_keys prefix_ends(const context& on, const string_column& strings) const = 0;
 
  protected:
   ordered_dictionary() = default;

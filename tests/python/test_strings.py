@@ -315,6 +315,68 @@ def test_every_structure_in_order(structure, random):
     check_order(raydex.build(pa.array(keys), structure), keys, points, points[::-1])
 
 
+def check_prefixes(index, keys, prefixes, of=lambda one: one):
+    """`of`: puts the strings that begin keys in their place."""
+    rows = [[row for row, key in enumerate(keys) if key is not None and one is not None and key.startswith(one)]
+            for one in prefixes]  # fmt: skip
+    given = of(raydex.starts_with(pa.array(prefixes, pa.binary())))
+    assert index.count(given).tolist() == list(map(len, rows))
+    assert index.first(given).tolist() == [min(one, default=-1) for one in rows]
+    assert index.contains(given).tolist() == list(map(bool, rows))
+    found = index.rows(given)
+    parts = [sorted(found.rows[a:b].tolist()) for a, b in zip(found.offsets, found.offsets[1:])]
+    assert parts == rows
+    of_rows = raydex.aggregate(index, np.arange(len(keys)))
+    assert of_rows.sum(given).tolist() == list(map(sum, rows))
+
+
+short_words = st.lists(st.sampled_from([b"", b"\0", b"a", b"b", b"\xff"]), max_size=5).map(b"".join)
+
+
+@given(st.lists(st.one_of(st.none(), long_words), max_size=40), st.lists(st.one_of(st.none(), long_words)))
+def test_drawn_prefixes(keys, prefixes):
+    keys = [*keys, b"at least one of them is long"]
+    check_prefixes(raydex.build(pa.array(keys, pa.binary())), keys, prefixes)
+    index = raydex.build((np.full(len(keys), 5), pa.array(keys, pa.binary())), descending=[False, len(keys) % 2 == 0])
+    check_prefixes(index, keys, prefixes, lambda one: (np.full(len(prefixes), 5), one))
+
+
+@given(st.lists(st.one_of(st.none(), short_words), max_size=40), st.lists(st.one_of(st.none(), long_words)))
+def test_drawn_prefixes_of_short_strings(keys, prefixes):
+    keys = [one if one is None else one.rstrip(b"\0") for one in keys]
+    if any(keys):
+        check_prefixes(raydex.build(pa.array(keys, pa.binary())), keys, prefixes)
+
+
+def test_prefixes_as_users_have_them():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    urls = ["https://a.org/x", "https://b.org", "ftp://a.org", None, "https://a.org"]
+    for column in (urls, pd.Series(urls), pl.Series(urls), pa.array(urls).dictionary_encode()):
+        index = raydex.build(column)
+        assert index.count(raydex.starts_with("https://a")) == 2 and index.count(raydex.starts_with("")) == 4
+        assert sorted(index.rows(raydex.starts_with("https://a")).rows.tolist()) == [0, 4]
+    labelled = index.count(raydex.starts_with(pd.Series(["ftp", "h"], index=["x", "y"])))
+    assert labelled.to_dict() == {"x": 1, "y": 3}
+    assert index.isin(raydex.starts_with(["ftp", "z"])).tolist() == [True, False]
+    symbols = raydex.build(["AAPL", "AMZN", "MSFT"])
+    assert symbols.count(raydex.starts_with(["A", "AM", "AMZN", "AMZNX", "of nine bytes"])).tolist() == [2, 1, 1, 0, 0]
+    assert repr(raydex.starts_with("a")) == "raydex.starts_with('a')"
+    two = raydex.build({"kind": [1, 1, 2], "url": ["https://a.org", "https://b.org", "https://a.org"]})
+    assert two.count((1, raydex.starts_with("https"))) == 2
+    for call in (lambda: index.rank(raydex.starts_with("a")), lambda: index.count(raydex.starts_with("a"), "b"),
+                 lambda: two.rank((1, raydex.starts_with("a")))):
+        with pytest.raises(raydex.InvalidArgument, match="points: starts_with is a range of keys"):
+            call()
+    with pytest.raises(raydex.InvalidArgument, match="starts_with is of the last column"):
+        two.count((raydex.starts_with("a"), "b"))
+    with pytest.raises(raydex.InvalidType, match="starts_with is of texts and bytes, and the keys are int64"):
+        raydex.build([1]).count(raydex.starts_with("a"))
+    with pytest.raises(raydex.InvalidType, match="the keys are uuid"):
+        raydex.build([uuid.uuid4()]).count(raydex.starts_with("a"))
+    with pytest.raises(raydex.Unsupported, match="starts_with: strings of any length are found by a hash"):
+        raydex.build(pa.array(urls), "hash_open").count(raydex.starts_with("a"))
+
+
 def test_uuids_have_an_order(random):
     keys = [uuid.UUID(bytes=one.tobytes()) for one in random.integers(0, 256, (300, 16), dtype=np.uint8)]
     index = raydex.build(keys)

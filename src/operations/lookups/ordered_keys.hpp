@@ -191,29 +191,29 @@ class built_dictionary final : public ordered_dictionary {
   }
 
   packed_keys numbers(const context& on, const key_part& keys) const override {
-    const std::uint64_t size = size_of({keys});
-    packed_keys made = room(on, size);
-    for_each_slice(size, [&](std::uint64_t first, std::uint64_t count) {
-      const key_part some =
-          std::visit([&](const auto& cells) { return key_part(slice(cells, first, count)); }, keys);
-      const core::key_words words{
-          std::visit([](const auto& cells) { return key_cells_of(cells); }, some), skipped_};
-      buffer<std::uint64_t> firsts(on, count);
-      buffer<std::uint64_t> places(on, count);
-      Executor::for_each(on, core::put_first_words{words, firsts.data()}, count);
-      tree_->rank(on, column(firsts), false, places.data());
-      const auto put = [&]<class Number>(Number* out) {
-        Executor::for_each(on,
-                           core::put_key_numbers<Number>{
-                               words, held(), are_whole_, bytes_,
-                               static_cast<const std::uint64_t*>(tree_->codes()), seconds_.data(),
-                               froms_.data(), size_, places.data(), out},
-                           count);
-      };
-      made.format.width == 4 ? put(made.narrow.data() + first) : put(made.wide.data() + first);
-    });
-    put_missing(on, keys, made);
-    return made;
+    return number_in_slices(
+        on, keys, [&](const core::key_words& words, std::uint64_t count, auto* out) {
+          buffer<std::uint64_t> firsts(on, count);
+          buffer<std::uint64_t> places(on, count);
+          Executor::for_each(on, core::put_first_words{words, firsts.data()}, count);
+          tree_->rank(on, column(firsts), false, places.data());
+          Executor::for_each(on, core::put_key_numbers{view(words), places.data(), out}, count);
+        });
+  }
+
+  packed_keys prefix_ends(const context& on, const string_column& strings) const override {
+    return number_in_slices(
+        on, strings, [&](const core::key_words& words, std::uint64_t count, auto* out) {
+          buffer<std::uint64_t> firsts(on, count);
+          buffer<std::uint64_t> begins(on, count);
+          buffer<std::uint64_t> ends(on, count);
+          Executor::for_each(on, core::put_first_words{words, firsts.data()}, count);
+          tree_->rank(on, column(firsts), false, begins.data());
+          Executor::for_each(on, core::put_greatest_words{words, firsts.data()}, count);
+          tree_->rank(on, column(firsts), true, ends.data());
+          Executor::for_each(
+              on, core::put_prefix_ends{view(words), begins.data(), ends.data(), out}, count);
+        });
   }
 
  private:
@@ -229,6 +229,23 @@ class built_dictionary final : public ordered_dictionary {
     return made;
   }
 
+  // Has `put(words, count, out)` write numbers of slices of keys.
+  template <class Put>
+  packed_keys number_in_slices(const context& on, const key_part& keys, const Put& put) const {
+    const std::uint64_t size = size_of({keys});
+    packed_keys made = room(on, size);
+    for_each_slice(size, [&](std::uint64_t first, std::uint64_t count) {
+      const key_part some =
+          std::visit([&](const auto& cells) { return key_part(slice(cells, first, count)); }, keys);
+      const core::key_words words{
+          std::visit([](const auto& cells) { return key_cells_of(cells); }, some), skipped_};
+      made.format.width == 4 ? put(words, count, made.narrow.data() + first)
+                             : put(words, count, made.wide.data() + first);
+    });
+    put_missing(on, keys, made);
+    return made;
+  }
+
   static void put_missing(const context& on, const key_part& keys, packed_keys& made) {
     if (validity_of(keys) == nullptr) return;
     const std::uint64_t size = size_of({keys});
@@ -238,14 +255,21 @@ class built_dictionary final : public ordered_dictionary {
                        made.validity.size());
   }
 
-  core::key_words held() const {
+  core::dictionary_view view(const core::key_words& probes) const {
     core::key_words all{{}, skipped_};
     all.of.bytes = strings_.data();
     all.of.offsets = offsets_.data();
     all.of.wide_offsets = true;
     all.of.is_strings = true;
     all.of.size = offsets_.size() == 0 ? 0 : offsets_.size() - 1;
-    return all;
+    return {probes,
+            all,
+            are_whole_,
+            bytes_,
+            static_cast<const std::uint64_t*>(tree_->codes()),
+            seconds_.data(),
+            froms_.data(),
+            size_};
   }
 
   template <class RowId>

@@ -87,7 +87,29 @@ class dictionary : public backend_test {
     EXPECT_EQ(read(numbers), numbers_of(rows)) << "of rows";
     EXPECT_EQ(read(words.numbers(at(), placed_rows.parts.front())), numbers_of(rows));
     EXPECT_EQ(read(words.numbers(at(), placed_wanted.parts.front())), numbers_of(wanted));
+    if constexpr (std::is_same_v<T, std::string>) check_prefixes(words, sorted, wanted);
     return words;
+  }
+  // Looks for keys that begin with strings.
+  void check_prefixes(const key_dictionary& words, const std::vector<std::string>& sorted,
+                      const strings& wanted) {
+    const placed_table placed_wanted(at(), {wanted});
+    const packed_ranges found =
+        words.ranges_of_prefixes(at(), std::get<string_column>(placed_wanted.parts.front()));
+    const number_cells begins = read(found.lower);
+    const number_cells ends = read(found.upper);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      ASSERT_EQ(begins[i].has_value(), wanted[i].has_value());
+      ASSERT_EQ(ends[i].has_value(), wanted[i].has_value());
+      if (!wanted[i]) continue;
+      const auto first = std::lower_bound(sorted.begin(), sorted.end(), *wanted[i], bytes_less());
+      const auto last = std::find_if(first, sorted.end(), [&](const std::string& key) {
+        return key.compare(0, wanted[i]->size(), *wanted[i]) != 0;
+      });
+      EXPECT_EQ(*ends[i], 2 * static_cast<std::uint64_t>(last - sorted.begin())) << i;
+      EXPECT_EQ((*begins[i] + 1) / 2,
+                static_cast<std::uint64_t>(first - sorted.begin()) + *begins[i] % 2);
+    }
   }
   // Looks up the rows and neighbours of them.
   void check(const strings& rows, bool wide = false) { check(rows, neighbours(rows), wide); }
@@ -98,6 +120,9 @@ class dictionary : public backend_test {
     for (const auto& one : of) {
       if (!one) continue;
       all.insert(all.end(), {*one + '\0', *one + "~", one->substr(0, one->size() / 2)});
+      for (const std::size_t size :
+           {std::size_t{7}, std::size_t{8}, std::size_t{9}, std::size_t{17}})
+        all.emplace_back(one->substr(0, size));
       if (one->empty()) continue;
       for (const std::size_t place : {std::size_t{0}, one->size() / 2, one->size() - 1}) {
         for (const int step : {-1, 1}) {
@@ -272,6 +297,10 @@ TEST_F(dictionary, OtherKeys) {
   const key_dictionary words(tested_backend(), at(), rows.parts.front());
   expect_error<invalid_argument>([&] { words.numbers(at(), others.parts.front()); },
                                  {"keys: column 1 is int64"});
+  const key_dictionary numbers(tested_backend(), at(), others.parts.front());
+  expect_error<invalid_argument>(
+      [&] { numbers.ranges_of_prefixes(at(), std::get<string_column>(rows.parts.front())); },
+      {"prefixes: the dictionary is of no strings"});
 }
 
 }  // namespace

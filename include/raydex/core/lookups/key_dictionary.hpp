@@ -426,11 +426,26 @@ struct copy_strings {
   }
 };
 
-/// Writes the numbers of keys: of the r-th key of a dictionary 2 r + 1, of one that lies between
-/// two keys the number between theirs. So numbers are in the order of keys, and only numbers of
-/// keys are odd. Of a missing key it writes 0.
-template <class Number>
-struct put_key_numbers {
+/// Writes the first words of strings that begin with others, at their greatest: of a string of
+/// fewer bytes ones behind it.
+struct put_greatest_words {
+  key_words from;      ///< the others
+  std::uint64_t* out;  ///< a word each; 0 of a missing one
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    if (!from.valid(i)) {
+      out[i] = 0;
+      return;
+    }
+    const std::uint64_t size = string_cell(from.of, i).size;
+    const std::uint64_t left = size < from.skipped ? 0 : size - from.skipped;
+    out[i] = from.first(i) | (left < 8 ? ~std::uint64_t{0} >> 8 * left : 0);
+  }
+};
+
+/// What a dictionary has, and keys that it is asked for.
+struct dictionary_view {
   key_words probes;              ///< the keys, as words behind as many bytes as those held
   key_words held;                ///< the strings of the dictionary, or only the first one
   bool are_whole;                ///< whether two words have all that is behind these bytes
@@ -439,57 +454,25 @@ struct put_key_numbers {
   const std::uint64_t* seconds;  ///< the second one; null: zeros
   const std::uint32_t* froms;    ///< the byte where that begins; null: 8
   std::uint64_t size;            ///< different keys
-  const std::uint64_t* places;   ///< how many first words are less than that of each probe
-  Number* out;                   ///< a number a probe
 
-  /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    out[i] = probes.valid(i) ? static_cast<Number>(number(i)) : 0;
-  }
-
- private:
-  RAYDEX_HD std::uint64_t number(std::uint64_t i) const {
-    const int side = probes.skipped == 0 || size == 0 ? 0 : side_of(i);
-    if (side != 0) return side < 0 ? 0 : 2 * size;
-    const std::uint64_t first = probes.first(i);
-    std::uint64_t at = places[i];
-    if (at == size || load(firsts + at) != first) return 2 * at;
-    std::uint64_t end = end_of_group(firsts, at, size);
-    const std::uint64_t from = froms == nullptr ? 8 : load(froms + at);
-    if (from != 8) {
-      const int common = compare_words(at, i, 8, from);
-      if (common != 0) return 2 * (common < 0 ? end : at);
-    }
-    // The first key of the group that is not less.
-    const std::uint64_t second = probes.word(i, from);
-    while (at < end) {
-      const std::uint64_t middle = at + (end - at) / 2;
-      const int order = compare(middle, i, from, second);
-      if (order == 0) return 2 * middle + 1;
-      if (order < 0) {
-        at = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    return 2 * at;
-  }
-
-  // Whether a probe comes before all keys, behind them, or begins as they all do.
-  RAYDEX_HD int side_of(std::uint64_t i) const {
+  /// Whether a probe comes before all keys, behind them, or begins as they all do. One that is
+  /// shorter comes before them, unless it `is_prefix`.
+  RAYDEX_HD int side_of(std::uint64_t i, bool is_prefix = false) const {
+    if (probes.skipped == 0 || size == 0) return 0;
     const string_cell own(probes.of, i);
     const string_cell model(held.of, 0);
-    for (std::uint64_t at = 0; at < probes.skipped; at += 8) {
-      const std::uint64_t left = probes.skipped - at;
-      const std::uint64_t drop = left < 8 ? 64 - 8 * left : 0;
+    const bool is_shorter = own.size < probes.skipped;
+    const std::uint64_t end = is_shorter && is_prefix ? own.size : probes.skipped;
+    for (std::uint64_t at = 0; at < end; at += 8) {
+      const std::uint64_t drop = end - at < 8 ? 64 - 8 * (end - at) : 0;
       const std::uint64_t a = own.word(at) >> drop;
       const std::uint64_t b = model.word(at) >> drop;
       if (a != b) return a < b ? -1 : 1;
     }
-    return own.size < probes.skipped ? -1 : 0;
+    return is_shorter && !is_prefix ? -1 : 0;
   }
 
-  // How key `e` lies to a probe that is equal up to the second word.
+  /// How key `e` lies to a probe that is equal up to the second word.
   RAYDEX_HD int compare(std::uint64_t e, std::uint64_t i, std::uint64_t from,
                         std::uint64_t second) const {
     const std::uint64_t own = seconds == nullptr ? 0 : load(seconds + e);
@@ -499,8 +482,8 @@ struct put_key_numbers {
     if (are_whole) return bytes < probe_size ? -1 : bytes > probe_size ? 1 : 0;
     return compare_words(e, i, from + 8, differs_nowhere);
   }
-  // How the words of key `e` lie to those of a probe, from a byte on, up to another one, or also
-  // their sizes.
+  /// How the words of key `e` lie to those of a probe, from a byte on, up to another one, or also
+  /// their sizes.
   RAYDEX_HD int compare_words(std::uint64_t e, std::uint64_t i, std::uint64_t from,
                               std::uint64_t end) const {
     const string_cell key(held.of, e);
@@ -513,6 +496,102 @@ struct put_key_numbers {
     }
     if (end != differs_nowhere) return 0;
     return key.size < probe.size ? -1 : key.size > probe.size ? 1 : 0;
+  }
+  /// Whether key `e`, whose first word is that of a probe, comes behind all that begin with it.
+  RAYDEX_HD bool is_behind_prefix(std::uint64_t e, std::uint64_t i) const {
+    const string_cell probe(probes.of, i);
+    for (std::uint64_t at = held.skipped + 8; at < probe.size; at += 8) {
+      const std::uint64_t drop = probe.size - at < 8 ? 64 - 8 * (probe.size - at) : 0;
+      const std::uint64_t a = (are_whole ? second_of(e) : string_cell(held.of, e).word(at)) >> drop;
+      const std::uint64_t b = probe.word(at) >> drop;
+      if (a != b) return a > b;
+      // What is whole has no more words; it ends with zeros, as the probe may.
+      if (are_whole) return false;
+    }
+    return false;
+  }
+
+ private:
+  RAYDEX_HD std::uint64_t second_of(std::uint64_t e) const {
+    return seconds == nullptr ? 0 : load(seconds + e);
+  }
+};
+
+/// Writes the numbers of keys: of the r-th key of a dictionary 2 r + 1, of one that lies between
+/// two keys the number between theirs. So numbers are in the order of keys, and only numbers of
+/// keys are odd. Of a missing key it writes 0.
+template <class Number>
+struct put_key_numbers {
+  dictionary_view in;           ///< the dictionary and the keys
+  const std::uint64_t* places;  ///< how many first words are less than that of each probe
+  Number* out;                  ///< a number a probe
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    out[i] = in.probes.valid(i) ? static_cast<Number>(number(i)) : 0;
+  }
+
+ private:
+  RAYDEX_HD std::uint64_t number(std::uint64_t i) const {
+    const int side = in.side_of(i);
+    if (side != 0) return side < 0 ? 0 : 2 * in.size;
+    const std::uint64_t first = in.probes.first(i);
+    std::uint64_t at = places[i];
+    if (at == in.size || load(in.firsts + at) != first) return 2 * at;
+    std::uint64_t end = end_of_group(in.firsts, at, in.size);
+    const std::uint64_t from = in.froms == nullptr ? 8 : load(in.froms + at);
+    if (from != 8) {
+      const int common = in.compare_words(at, i, 8, from);
+      if (common != 0) return 2 * (common < 0 ? end : at);
+    }
+    // The first key of the group that is not less.
+    const std::uint64_t second = in.probes.word(i, from);
+    while (at < end) {
+      const std::uint64_t middle = at + (end - at) / 2;
+      const int order = in.compare(middle, i, from, second);
+      if (order == 0) return 2 * middle + 1;
+      if (order < 0) {
+        at = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return 2 * at;
+  }
+};
+
+/// Writes the numbers behind all keys that begin with strings: even ones. Of a missing one it
+/// writes 0.
+template <class Number>
+struct put_prefix_ends {
+  dictionary_view in;           ///< the dictionary and the strings
+  const std::uint64_t* begins;  ///< how many first words are less than that of each string
+  const std::uint64_t* ends;    ///< how many are not greater than its greatest one
+  Number* out;                  ///< a number a string
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    out[i] = in.probes.valid(i) ? static_cast<Number>(2 * end(i)) : 0;
+  }
+
+ private:
+  RAYDEX_HD std::uint64_t end(std::uint64_t i) const {
+    const int side = in.side_of(i, true);
+    if (side != 0) return side < 0 ? 0 : in.size;
+    const std::uint64_t size = string_cell(in.probes.of, i).size;
+    if (size <= in.probes.skipped) return in.size;
+    std::uint64_t at = ends[i];
+    if (size <= in.probes.skipped + 8) return at;
+    std::uint64_t first = begins[i];
+    while (first < at) {
+      const std::uint64_t middle = first + (at - first) / 2;
+      if (in.is_behind_prefix(middle, i)) {
+        at = middle;
+      } else {
+        first = middle + 1;
+      }
+    }
+    return at;
   }
 };
 
