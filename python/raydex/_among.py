@@ -94,10 +94,14 @@ def _number_of_python(x: int | float, to: np.dtype[Any], rounds: bool) -> tuple[
 
 
 def texts(
-    letters: npt.NDArray[np.uint8], begins: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], width: int
+    letters: npt.NDArray[np.uint8],
+    begins: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    width: int,
+    is_whole: bool = False,
 ) -> Among:
     """Bytes of any length, one after the other, among byte strings of one width of up to 8, as codes: numbers in their
-    order."""
+    order. `is_whole`: whether these may end in NUL."""
     first = np.minimum(sizes, width)
     table = np.zeros((len(sizes), 8), np.uint8)
     if len(sizes) and int(sizes.max()) <= width:
@@ -106,9 +110,9 @@ def texts(
         for at in range(width):
             there = first > at
             table[there, at] = letters[begins[there] + at]
-    # A shorter one that ends in NUL is no key: the others are padded with it.
+    # One that ends in NUL is no key: the others are padded with it.
     last = np.ones(len(sizes), np.uint8)
-    padded = (sizes > 0) & (sizes < width)
+    padded = (sizes > 0) & (sizes < width + (not is_whole))
     last[padded] = letters[(begins + sizes)[padded] - 1]
     exact = (sizes <= width) & (last != 0)
     return Among(table.view(">u8").reshape(-1).astype("u8"), exact, np.zeros(len(sizes), np.int8))

@@ -134,6 +134,8 @@ class AnyBatch(Batch):
         else:
             begin = index._numbered(column_of(source, number, index._key, True, role), number)
         self._columns = (begin, end)  # keep what is read
+        if end is not None and end.size != begin.size:
+            raise InvalidArgument(f"upper: {end.size} ends, but lower has {begin.size}")
         self.library = source.library
         self.size = begin.size
         self.stream = number

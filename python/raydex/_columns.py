@@ -179,7 +179,7 @@ def _as_keys(
         usual = array.dtype
     else:
         usual = natural_of(source, array)
-    key = want or Key(usual, cells.unit)
+    key = want or Key(usual, cells.unit, is_whole=cells.is_whole)
     assert key.dtype is not None
     if not array.dtype.isnative:
         if not copies:
@@ -308,7 +308,7 @@ def _short_column(source: Source, cells: StringCells, want: Key, role: str) -> C
     width = want.dtype.itemsize
     letters, begins, sizes = letters_of(cells)
     there = np.ones(cells.size, bool) if cells.bits is None else cells.bits.there(cells.size)
-    found = _among.texts(letters, begins, sizes, width)
+    found = _among.texts(letters, begins, sizes, width, want.is_whole)
     if role == "" and cells.bits is None and found.exact.all():  # all are keys, as most are
         return _host_column(source, HostCells(_byte_strings(found.floor, want.dtype), None), want, True)
     _check_kept(source, lambda at: letters[begins[at] :][: sizes[at]].tobytes(), found, there, want, role)

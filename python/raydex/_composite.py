@@ -130,8 +130,14 @@ class Packing:
         while self.device.number is None:
             bits = self.device.run(_raydex.CompositeKeys.bits_of_columns, *self._described(columns, stream))
             left = [p for p, words in enumerate(self._dictionaries) if words is None]
-            if sum(bits) <= 64 or not left:
+            if sum(bits) <= 64:
                 return
+            if not left:
+                each = " + ".join(map(str, bits))
+                raise Unsupported(
+                    f"column: numbered by their different values, they take {each} = {sum(bits)} bits, but a key has "
+                    "64; give fewer columns"
+                )
             self._number(columns, max(left, key=bits.__getitem__), stream)
 
     def _described(self, columns: list[Column], stream: int) -> tuple[Any, ...]:
@@ -149,6 +155,11 @@ class Packing:
 
     def ends_of_prefixes(self, p: int, source: Source, stream: int) -> tuple[Column, Column]:
         return ends_of(source, self.keys[p], self._dictionaries[p], stream)
+
+    def has_short_texts(self, p: int) -> bool:
+        """Whether a column is of byte strings, of which longer ones are none."""
+        dtype = self.keys[p].dtype
+        return dtype is not None and dtype.kind == "S" and self.device.number is None
 
     @property
     def resident_bytes(self) -> int:
@@ -286,8 +297,8 @@ def _packed_points(packing: Packing, columns: list[Column], stream: int, inserts
         return packed
     if not run(packing.native.holds, session, stream, cells):
         raise InvalidArgument(
-            "keys: some values lie outside of those that the columns had when the index was built, or between their "
-            "steps, or are none of the strings; build it again"
+            "keys: some values lie outside of those that a column had when the index was built, or between their steps "
+            "or are none of them, in a column of strings or of values far apart, which are numbered; build it again"
         )
     return run(packing.native.pack_rows, session, stream, cells)
 
@@ -346,12 +357,23 @@ class CompositeBatch(AnyBatch):
         return ((columns, packed), packed.column, None)
 
     def _of_places(self, packing: Packing, probe: Probe, side: str) -> tuple[Any, Any, Any]:
-        # A value between two keys of its column would be on one side of all that follow it.
-        columns = [packing.column(p, one, self.stream, "kept") for p, one in enumerate(probe.sources)]
+        # A value between two keys of its column would be on one side of all that follow it: texts are.
+        texts = [packing.has_short_texts(p) for p in range(probe.size)]
+        roles = ["at_most" if one else "kept" for one in texts]
+        columns = [packing.column(p, one, self.stream, roles[p]) for p, one in enumerate(probe.sources)]
         columns = _in_step(columns, probe.sources)
-        packed = packing.device.run(
-            packing.native.pack_closest, packing.device.session(), self.stream, natives(columns), side
-        )
+
+        def pack(of: list[Column], which: str) -> _raydex.PackedKeys:
+            return packing.device.run(
+                packing.native.pack_closest, packing.device.session(), self.stream, natives(of), which
+            )
+
+        packed = pack(columns, side)
+        for p in reversed([p for p, one in enumerate(texts) if one]):
+            [exact] = _in_step([packing.column(p, probe.sources[p], self.stream)], [probe.sources[p]])
+            if exact.no_key is not None:
+                behind = pack(columns[: p + 1], "above" if side in ("at_least", "above") else "at_most")
+                _merge(packing, packed, behind, np.broadcast_to(exact.no_key, columns[0].size))
         return ((columns, packed), packed.column, None)
 
     def _of_range(self, packing: Packing, lower: Probe, upper: Probe) -> tuple[Any, Any, Any]:
@@ -422,6 +444,16 @@ class CompositeBatch(AnyBatch):
 
     def like_probes(self, found: Any, none: Any = None) -> Any:
         return found if self.library.device is not None else series_like(self._like, found, none, None)
+
+
+def _merge(packing: Packing, into: _raydex.PackedKeys, of: _raydex.PackedKeys, where: npt.NDArray[np.bool_]) -> None:
+    """Replaces some packed keys in host memory, all of which have a bitmap."""
+    size = len(where)
+    numbers, others = _numbers(packing, (into, of), size)
+    numbers[where] = others[where]
+    bits, other_bits = (view(one.validity, (size + 7) // 8, np.uint8, one) for one in (into, of))
+    chosen = np.packbits(where, bitorder="little")
+    bits[:] = (bits & ~chosen) | (other_bits & chosen)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -51,8 +51,8 @@ class Dictionary:
         there = True if validity is None else validity.there(len(cells))
         if (there & (cells % 2 == 0)).any():
             raise InvalidArgument(
-                f"{numbers.source.argument}: some are none of the strings that the index was built over, in whose "
-                "order it holds them; build it again"
+                f"{numbers.source.argument}: some are none of the keys that the index was built over, in whose "
+                "order it numbers them; build it again"
             )
 
     @property

@@ -71,8 +71,8 @@ def check_has_values(values: Any, upper: Any = None) -> None:
 
 @dataclass(frozen=True)
 class IndexInfo:
-    """What an index is and what it holds. `build_peak_bytes` is 0 of strings of any length, where it is not
-    known."""
+    """What an index is and what it holds. `build_peak_bytes` leaves out what it took to sort strings; it is 0 of those
+    that are found by a hash, where it is not known."""
 
     structure: StructureName
     """The name of the structure."""
@@ -196,11 +196,12 @@ class Index(Held):
     def info(self) -> IndexInfo:
         """Structure, backend, options, rows, and bytes as measured."""
         (structure, backend, key, bits, n, entries, most, options, resident, peak) = self._native.info()
+        own = self._own_bytes()
         if self._key.unit or self._key.dtype is None:
             key = str(self._key)
         return IndexInfo(
             cast(StructureName, structure), backend, self._device.name, key,
-            bits, n, entries, most, options_of(options), resident + self._own_bytes(), peak,
+            bits, n, entries, most, options_of(options), resident + own, peak and peak + own,
         )  # fmt: skip
 
     def _own_bytes(self) -> int:
@@ -250,8 +251,8 @@ class Index(Held):
         """Refuses what an index that finds strings by a hash does not answer."""
         if self._is_hashed:
             raise Unsupported(
-                f"{operation}: strings of any length are found by a hash here, which knows no order; ask first, count, "
-                "rows, contains and isin of points, or build with structure='auto'"
+                f"{operation}: strings of any length are found by a hash here, which takes points of first, count, "
+                "rows, contains, isin, lookup and join; build with structure='auto' for more"
             )
 
     def _numbered(self, column: Column, stream: int) -> Column:
@@ -560,7 +561,8 @@ class Index(Held):
     def insert(self, keys: ColumnLike, rows: ColumnLike, *, stream: StreamLike = None) -> None:
         """Inserts entries: keys and their rows, integers that the index's row ids have room for.
 
-        Missing keys are passed over. Waits for queries of other threads, and for the stream. Cost: see
+        Missing keys are passed over. An index over strings of more than 8 bytes takes those alone that it was built
+        over. Waits for queries of other threads, and for the stream. Cost: see
         the structure; most sort the batch and merge."""
         self._edit(keys, rows, None, None, stream)
 

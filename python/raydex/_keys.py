@@ -27,6 +27,7 @@ class Key:
     dtype: np.dtype[Any] | None  # None: strings of any length
     unit: str = ""
     is_void: bool = False  # of no cells that could say what they are
+    is_whole: bool = False  # of byte strings: whether they may end in NUL, as Arrow's; else that is padding
 
     def __eq__(self, other: object) -> bool:
         # NumPy takes None for float64 where it compares it with a dtype.
@@ -40,7 +41,7 @@ class Key:
         return hash((self.dtype, self.unit, self.is_void))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Key, (self.dtype, self.unit, self.is_void))  # what is cached is not for other processes
+        return (Key, (self.dtype, self.unit, self.is_void, self.is_whole))  # what is cached is not for other processes
 
     @functools.cached_property
     def native(self) -> _raydex.Format:
@@ -112,9 +113,7 @@ def natural(argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return found
     hints = {
         "S": "here byte strings of 1 to 8 bytes are",
-        "U": "give a list of them, x.tolist()",
         "O": "give a list of them, x.tolist(), if all are of one kind",
-        "T": "give a list of them, x.tolist()",
         "c": "complex numbers have no order",
         "f": "floating numbers of up to 64 bits are",
         "V": "give one field of it, as x['name']",

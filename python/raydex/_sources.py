@@ -126,7 +126,7 @@ def computable(source: Source) -> Any:
 
 def look(argument: str, x: Any) -> Source:
     """What an argument is, without a copy, and which library it belongs to. What was looked at stays as it is."""
-    if type(x) is np.ndarray:
+    if type(x) is np.ndarray and x.dtype.kind not in "UT":
         return Source(argument, x, HOST, HostCells(x), x.ndim == 0, False, x.shape)
     if type(x) is Source:
         return x
@@ -140,6 +140,9 @@ def look(argument: str, x: Any) -> Source:
         return _look_at_arrow(argument, x)
     if isinstance(x, (np.ndarray, np.generic)):
         array = np.asanyarray(x)
+        if array.dtype.kind in "UT":  # texts, which are taken as a list of them is
+            cells, shape = _lists.cells_of(argument, array.tolist())
+            return Source(argument, x, HOST, cells, scalar=array.ndim == 0, loose=True, shape=array.shape)
         return Source(argument, x, HOST, HostCells(array), scalar=array.ndim == 0, shape=array.shape)
     if _is_plain(x):
         cells, shape = _lists.cells_of(argument, x)

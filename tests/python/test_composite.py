@@ -221,7 +221,7 @@ def test_strings_of_any_length():
     assert index.count("b", "a") == 0 and index.count("another one, longer still", "zz") == 3
     index.insert((["zz"], [1]), [9])
     assert index.rows(("zz",)).rows.tolist() == [9, 2, 4]
-    with pytest.raises(raydex.InvalidArgument, match="none of the strings"):
+    with pytest.raises(raydex.InvalidArgument, match="or are none of them"):
         index.insert((["new"], [1]), [9])
     pa = pytest.importorskip("pyarrow")
     words = pa.array([None, "b" * 20, "a" * 20, None])
@@ -237,6 +237,31 @@ def test_short_strings_are_ranked_where_they_take_too_many_bits():
     index = raydex.build((symbols, np.array([0, 2**40, 5, 5])))
     assert index.first((symbols, [0, 2**40, 5, 6])).tolist() == [0, 1, 2, -1]
     assert index.count("A", "N") == 2
+
+
+def test_ranks_of_texts_that_are_longer_than_all_keys(random):
+    letters = ["", "a", "b", "c", "bb", "a\0"]
+    names = [letters[i].rstrip("\0") for i in random.integers(0, 6, 60)]
+    numbers = random.integers(0, 4, 60).tolist()
+    index = raydex.build((names, numbers))
+    keys = sorted(zip((one.encode() for one in names), numbers))
+    texts = [a + b for a in letters for b in ("", "\0", "a", "banana", "zzzzzzzzzzzzz")]
+    points = [(one.encode(), i % 5) for i, one in enumerate(texts)]
+    given = (texts, [number for _, number in points])
+    assert index.rank(given).tolist() == [bisect.bisect_left(keys, one) for one in points]
+    assert index.rank(given, "right").tolist() == [bisect.bisect_right(keys, one) for one in points]
+    before = [bisect.bisect_left(keys, one) for one in points]
+    rows = index.predecessor(given, True).tolist()
+    found = [None if row < 0 else (names[row].encode(), numbers[row]) for row in rows]
+    assert found == [keys[one - 1] if one else None for one in before]
+    of_first = [key for key, _ in keys]
+    assert index.rank((texts,)).tolist() == [bisect.bisect_left(of_first, one) for one, _ in points]
+
+
+def test_too_many_columns_that_are_far_apart(random):
+    columns = tuple(random.integers(-(2**62), 2**62, 200) for _ in range(16))
+    with pytest.raises(raydex.Unsupported, match=r"numbered by their different values, they take .* = 128 bits"):
+        raydex.build(columns)
 
 
 def test_as_many_bits_as_there_are():

@@ -36,7 +36,7 @@ def test_errors_of_the_library_arrive():
         raydex.build([1], "hash_open").rank([1])
     with pytest.raises(raydex.InvalidArgument, match="values: 1 cells, but the largest row id is 1"):
         raydex.build([1, 2]).sum([1], values=[5])
-    with pytest.raises(raydex.InvalidArgument, match="lower ends|they must agree"):
+    with pytest.raises(raydex.InvalidArgument, match="upper: 2 ends, but lower has 3"):
         raydex.build([1, 2]).count([1, 2, 3], [1, 2])
     with pytest.raises(raydex.InvalidArgument, match="row ids"):
         raydex.build([1, 2], rows=[1])
@@ -95,7 +95,6 @@ def test_out_of_memory():
     (np.stack([[1, 2], [3, 4]]), r"column: .*2 dimensions.*an index over several takes a tuple of them"),
     (5, "column: 5 is a single number"),
     (np.array([1j]), "complex numbers have no order"),
-    (np.array(["a"]), r"give a list of them, x.tolist\(\)"),
     (np.array([object()]), "cells of object are no keys"),
     (np.zeros(2, np.longdouble), "floating numbers of up to 64 bits are"),
     (None, "builtins.NoneType is no column"),

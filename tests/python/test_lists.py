@@ -125,17 +125,8 @@ def test_drawn_lists_as_probes(lists):
         assert kind in NUMBERS
         return
     rows = [[b for b, y in enumerate(build) if are_equal(x, y)] for x in probe]
-    if index.info.key.startswith("bytes"):  # NUL bytes at the end of one that is as long as keys are padding
-        width = int(index.info.key.removeprefix("bytes"))
-        rows = [[b for b, y in enumerate(build) if is_there(x) and is_there(y) and
-                 (_bytes(x) == _bytes(y) or (len(_bytes(x)) == width and _bytes(x).rstrip(b"\0") == _bytes(y)))]
-                for x in probe]
     assert counts.tolist() == [len(one) for one in rows]
     assert first.tolist() == [one[0] if one else -1 for one in rows]
-
-
-def _bytes(x):
-    return x.encode() if isinstance(x, str) else x
 
 
 @given(two_lists())

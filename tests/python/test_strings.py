@@ -168,8 +168,10 @@ def test_points_as_users_have_them():
         check(raydex.build(of), keys, points)
     with pytest.raises(TypeError, match=r"they are int64, but strings are asked for"):
         index.first(np.array([1]))
-    with pytest.raises(TypeError, match="a list of values is taken"):
-        index.first(np.array(["alpha"]))
+    check(index, keys, points, np.array(points))
+    check(index, keys, ["alpha", None], np.ma.array(["alpha", "beta"], mask=[False, True]))
+    check(raydex.build(np.array(points)), points, points)
+    assert index.first(np.str_("alpha")) == 0 and index.count(np.array("alpha")) == 2
     with pytest.raises(ValueError, match="2 dimensions"):
         index.first(np.array([[b"alpha"]]))
     with pytest.raises(TypeError, match="strings of any length, but int64 are asked for"):
@@ -192,6 +194,26 @@ def test_short_strings_have_an_order(keys, points):
         check(index, keys, points)
         assert index.rank(pa.array([one for one in points if one is not None], pa.string())).tolist() == ranks
         assert index.count(["a"], ["b"]).tolist() == [sum(b"a" <= one <= b"b" for one in there)]
+
+
+@pytest.mark.parametrize("of", [list, lambda keys: np.array(keys, "S"), lambda keys: pa.array(keys, pa.binary())])
+def test_nul_at_the_end_is_no_padding(of):
+    """Of probes that are as long as the longest key, too."""
+    index = raydex.build(of([b"a", b"ab"]))
+    assert index.count([b"a\0", b"a", b"\0", b"ab\0"]).tolist() == [0, 1, 0, 0]
+    assert index.rank([b"a\0"]).tolist() == [1] and index.count([b"a\0"], [b"b"]).tolist() == [1]
+    assert raydex.join(index, [b"a\0", b"a"]).probe.tolist() == [1]
+    both = raydex.build((of([b"a", b"ab"]), [1, 2]))
+    assert both.first(([b"a\0", b"a"], [1, 1])).tolist() == [-1, 0] and both.count((b"a\0",), (b"b",)) == 1
+    with pytest.raises(raydex.InvalidArgument):
+        index.insert([b"a\0"], [7])
+
+
+def test_nul_at_the_end_of_fixed_bytes():
+    """It is of the key, as in Arrow."""
+    keys = pa.array([b"a\0", b"ab", b"\0\0"], pa.binary(2))
+    index = raydex.build(keys)
+    assert index.first(keys).tolist() == [0, 1, 2] and index.first([b"a\0", b"\0\0"]).tolist() == [0, 2]
 
 
 def test_what_makes_strings_short():
@@ -396,7 +418,7 @@ def test_edits_of_strings():
     assert index.rows(words[0]).rows.tolist() == [0, 7]
     index.erase(["no word of them", *words[1:2]])
     assert index.first(words).tolist() == [0, -1, 2] and index.rank(["b"]).tolist() == [2]
-    with pytest.raises(raydex.InvalidArgument, match="keys: some are none of the strings"):
+    with pytest.raises(raydex.InvalidArgument, match="keys: some are none of the keys that the index was built over"):
         index.insert(["no word of them"], [8])
     index.close()
     for call in (index.first, index.rank, index.erase):

@@ -3,6 +3,7 @@
 // bytes, and found by a tree over the first ones.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -79,9 +80,11 @@ class key_order {
                          core::find_differences<RowId>{keys_, sorted_.row_ids.data(), tied.view(),
                                                        distance.data()},
                          tied.size());
-      buffer<std::uint64_t> words;
-      tied = keep_different(on, tied, distance.data(), words);
-      groups = put_in_order(on, tied, words);
+      buffer<std::uint64_t> sorted_by;
+      tied = keep_different(on, tied, distance.data(), groups, sorted_by);
+      groups = with_row_id(row_ids_of(tied.size()), [&](auto place) {
+        return put_in_order<decltype(place)>(on, tied, column(sorted_by));
+      });
     }
   }
 
@@ -95,48 +98,41 @@ class key_order {
     return tied;
   }
 
-  // Those of groups that differ, and the words that they differ in.
+  // Those of groups that differ, and what they are sorted by.
   ties keep_different(const context& on, ties& tied, const std::uint64_t* distance,
-                      buffer<std::uint64_t>& words) const {
+                      std::uint64_t groups, buffer<std::uint64_t>& sorted_by) const {
     buffer<std::uint64_t> ranks(on, tied.size());
     Executor::for_each(on, core::mark_different{tied.groups.data(), distance, ranks.data()},
                        tied.size());
     ties kept(on, sum(on, ranks.data(), tied.size()));
-    words = {on, kept.size()};
+    sorted_by = {on, kept.size()};
     if (kept.size() == 0) return kept;
     Executor::for_each(
         on,
         core::put_different<RowId>{keys_, sorted_.row_ids.data(), tied.view(), distance,
-                                   ranks.data(), kept.view(), words.data()},
+                                   ranks.data(), static_cast<unsigned>(std::bit_width(groups)),
+                                   kept.view(), sorted_by.data()},
         tied.size());
     return kept;
   }
 
-  // Sorts each group by words; returns how many groups there are then.
-  std::uint64_t put_in_order(const context& on, ties& tied, const buffer<std::uint64_t>& words) {
+  // Sorts each group; returns how many groups there are then.
+  template <class Place>
+  std::uint64_t put_in_order(const context& on, ties& tied, const column& sorted_by) {
     const std::uint64_t size = tied.size();
     if (size == 0) return 0;
-    const auto by_word =
-        Executor::template sort_column<std::uint64_t, std::uint64_t>(on, column(words), {});
-    buffer<std::uint64_t> groups(on, size);
-    Executor::for_each(on,
-                       core::gather_numbers<std::uint64_t>{tied.groups.data(),
-                                                           by_word.row_ids.data(), groups.data()},
-                       size);
     const auto order =
-        Executor::template sort_column<std::uint64_t, std::uint64_t>(on, column(groups), {});
+        Executor::template sort_column<std::uint64_t, Place>(on, sorted_by, std::nullopt);
     buffer<RowId> rows(on, size);
     Executor::for_each(on,
-                       core::put_in_order<RowId>{sorted_.row_ids.data(), tied.view(), words.data(),
-                                                 by_word.row_ids.data(), order.row_ids.data(),
-                                                 rows.data(), groups.data()},
+                       core::put_in_order<RowId, Place>{sorted_.row_ids.data(), tied.places.data(),
+                                                        order.keys.data(), order.row_ids.data(),
+                                                        rows.data(), tied.groups.data()},
                        size);
     Executor::for_each(
         on, core::scatter_rows<RowId>{rows.data(), tied.places.data(), sorted_.row_ids.data()},
         size);
-    const std::uint64_t all = sum(on, groups.data(), size);
-    tied.groups = std::move(groups);
-    return all;
+    return sum(on, tied.groups.data(), size);
   }
 
   core::key_words keys_;
@@ -310,16 +306,21 @@ class built_dictionary final : public ordered_dictionary {
 
   void put_second_words(const context& on, const core::key_words& keys, const std::uint64_t* firsts,
                         const std::uint64_t* rows) {
+    if (!are_whole_) put_second_begins(on, keys, firsts, rows);
     seconds_ = {on, size_};
+    Executor::for_each(
+        on, core::put_second_words{keys, firsts, rows, froms_.data(), seconds_.data()}, size_);
+  }
+  // Of strings of which there is a copy.
+  void put_second_begins(const context& on, const core::key_words& keys,
+                         const std::uint64_t* firsts, const std::uint64_t* rows) {
     froms_ = {on, size_};
     buffer<std::uint64_t> farthest(on, 1);
     Executor::clear(on, farthest.data());
     Executor::for_each(
         on, core::put_second_begins{keys, firsts, rows, size_, froms_.data(), farthest.data()},
         size_);
-    Executor::for_each(
-        on, core::put_second_words{keys, firsts, rows, froms_.data(), seconds_.data()}, size_);
-    if (size_ == 0 || Executor::read(on, farthest.data()) == 0) froms_ = {};
+    if (Executor::read(on, farthest.data()) == 0) froms_ = {};
   }
 
   // Copies the strings of some rows.

@@ -193,6 +193,9 @@ TEST_F(dictionary, UuidsAndAddresses) {
   // Addresses of few networks: the second word alone tells them apart.
   check(random_strings(8, 3000, all_letters(), 8, 8, "\x20\x01\x0d\xb8net1", false));
   check(random_strings(9, 3000, "01", 16, 16));
+  for (std::size_t size = 9; size < 16; ++size)
+    check(random_strings(size, 3000, std::string("a\0", 2), size, size));
+  check(strings{std::string(12, '\0'), std::string(12, 'a'), std::string(11, 'a') + '\0'});
 }
 
 TEST_F(dictionary, CommonBytes) {

@@ -18,6 +18,9 @@ inline constexpr std::uint64_t differs_nowhere = ~std::uint64_t{0};
 inline constexpr std::uint64_t differs_in_size =
     differs_nowhere - 1;  ///< in NUL bytes at their end
 
+/// A byte behind those of all strings.
+inline constexpr std::uint64_t behind_all_bytes = std::uint64_t{1} << 62;
+
 /// The keys of a column as words in their order. Numbers have one word. Strings have as many as
 /// their bytes take, without the first `skipped` ones, and their size comes behind all words.
 struct key_words {
@@ -43,8 +46,10 @@ struct key_words {
     const string_cell a(of, i);
     const string_cell b(of, j);
     const std::uint64_t most = a.size < b.size ? b.size : a.size;
-    for (std::uint64_t at = skipped + from; at < most; at += 8)
-      if (a.word(at) != b.word(at)) return at - skipped;
+    for (std::uint64_t at = skipped + from; at < most; at += 8) {
+      const std::uint64_t apart = a.word(at) ^ b.word(at);
+      if (apart != 0) return at - skipped + (63 - floor_log2(apart)) / 8;
+    }
     return a.size == b.size ? differs_nowhere : differs_in_size;
   }
 };
@@ -200,7 +205,8 @@ struct mark_different {
   RAYDEX_HD void operator()(std::uint64_t k) const { out[k] = distance[groups[k]] != 0 ? 1 : 0; }
 };
 
-/// Writes those keys, and the words that they differ in.
+/// Writes those keys, and what they are sorted by: the number of their group, and as many bits as
+/// are left of what follows from the first byte on in which the group differs, or sizes.
 template <class RowId>
 struct put_different {
   key_words keys;                 ///< the column
@@ -208,50 +214,38 @@ struct put_different {
   tied_keys tied;                 ///< as of `find_differences`
   const std::uint64_t* distance;  ///< likewise
   const std::uint64_t* ranks;     ///< how many are marked up to each one
-  tied_keys out;                  ///< those that are, with the groups from before
-  std::uint64_t* words;           ///< of each one
+  unsigned bits;                  ///< of the numbers of groups; those left hold sizes: 2^32 rows in
+                                  ///< groups leave room for strings of 2^33 bytes
+  tied_keys out;                  ///< those that are marked; without groups
+  std::uint64_t* sorted_by;       ///< a number each
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t k) const {
     const std::uint64_t before = k == 0 ? 0 : ranks[k - 1];
     if (ranks[k] == before) return;
-    const std::uint64_t byte = differs_nowhere - distance[tied.groups[k]];
+    const std::uint64_t group = tied.groups[k];
+    const std::uint64_t byte = differs_nowhere - distance[group];
+    const std::uint64_t word = keys.word(static_cast<std::uint64_t>(rows[tied.places[k]]), byte);
     out.places[before] = tied.places[k];
-    out.groups[before] = tied.groups[k];
-    out.from[before] = byte == differs_in_size ? std::uint64_t{1} << 62 : byte + 8;
-    words[before] = keys.word(static_cast<std::uint64_t>(rows[tied.places[k]]), byte);
+    out.from[before] = byte == differs_in_size ? behind_all_bytes : byte + (64 - bits) / 8;
+    sorted_by[before] = group << (64 - bits) | (byte == differs_in_size ? word : word >> bits);
   }
 };
 
-/// Writes numbers from other places.
-template <class Place>
-struct gather_numbers {
-  const std::uint64_t* from;  ///< the numbers
-  const Place* places;        ///< a place for each
-  std::uint64_t* out;         ///< what lies there
-
-  /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = from[places[i]]; }
-};
-
 /// Writes the rows of tied keys in their new order, and which of them begins a group.
-template <class RowId>
+template <class RowId, class Place>
 struct put_in_order {
-  const RowId* rows;             ///< of all keys
-  tied_keys tied;                ///< the keys
-  const std::uint64_t* words;    ///< of each one
-  const std::uint64_t* by_word;  ///< keys in the order of words
-  const std::uint64_t* order;    ///< places in that, by group, then by word
-  RowId* out;                    ///< their rows, in order
-  std::uint64_t* begins;         ///< 1 or 0 a key
+  const RowId* rows;               ///< of all keys
+  const std::uint64_t* places;     ///< of the tied keys
+  const std::uint64_t* sorted_by;  ///< what these are sorted by, ascending
+  const Place* order;              ///< which of them it is of
+  RowId* out;                      ///< their rows, in order
+  std::uint64_t* begins;           ///< 1 or 0 a key
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t y) const {
-    const std::uint64_t k = by_word[order[y]];
-    out[y] = rows[tied.places[k]];
-    const bool same =
-        y != 0 && tied.groups[y] == tied.groups[y - 1] && words[k] == words[by_word[order[y - 1]]];
-    begins[y] = same ? 0 : 1;
+    out[y] = rows[places[order[y]]];
+    begins[y] = y == 0 || sorted_by[y] != sorted_by[y - 1] ? 1 : 0;
   }
 };
 
@@ -384,14 +378,18 @@ struct put_second_words {
   key_words keys;               ///< the column
   const std::uint64_t* firsts;  ///< the first words, ascending
   const std::uint64_t* rows;    ///< a row of each key
-  std::uint32_t* froms;         ///< of the first key of each group where they begin, then of all
+  std::uint32_t* froms;         ///< of the first key of each group where they begin, then of all;
+                                ///< null: at 8
   std::uint64_t* out;           ///< a word a key
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t e) const {
-    const std::uint64_t begin = begin_of_group(firsts, e);
-    const std::uint32_t from = froms[begin];
-    if (e != begin) froms[e] = from;
+    std::uint32_t from = 8;
+    if (froms != nullptr) {
+      const std::uint64_t begin = begin_of_group(firsts, e);
+      from = froms[begin];
+      if (e != begin) froms[e] = from;
+    }
     out[e] = keys.word(rows[e], from);
   }
 };
@@ -490,8 +488,9 @@ struct dictionary_view {
     const string_cell probe(probes.of, i);
     const std::uint64_t most = key.size < probe.size ? probe.size : key.size;
     for (std::uint64_t at = from; at < end && held.skipped + at < most; at += 8) {
-      const std::uint64_t a = key.word(held.skipped + at);
-      const std::uint64_t b = probe.word(held.skipped + at);
+      const std::uint64_t drop = end - at < 8 ? 64 - 8 * (end - at) : 0;
+      const std::uint64_t a = key.word(held.skipped + at) >> drop;
+      const std::uint64_t b = probe.word(held.skipped + at) >> drop;
       if (a != b) return a < b ? -1 : 1;
     }
     if (end != differs_nowhere) return 0;
