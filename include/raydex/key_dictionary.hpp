@@ -37,13 +37,13 @@ class ordered_dictionary;
 ///
 /// *Cost*: to make it, a radix sort of the first 8 bytes in which not all strings are the same, and
 /// sorts of those among them that are equal, until they differ or end; for numbers, a search in a
-/// tree and a comparison a key, for prefixes twice that. Where many keys share these bytes, some
-/// more comparisons: twice the logarithm of how many. *Memory*: 8 bytes a different key, and 8 more
-/// of strings; of strings that are not all of the same size, up to 16 bytes behind what they have
-/// in common, a copy, 8 bytes, and 4 more if some of them are the same in 16 bytes behind that. To
-/// make it, 24 bytes a row, and up to 90 of those that share their first 8 bytes. *Streams*: making
-/// it synchronises; numbers are queued. *Threads*: several may ask at a time. Calls throw
-/// `invalid_argument`, `unavailable`, `out_of_memory`, `cuda_error`.
+/// tree and a comparison a key, for prefixes twice that. Where many keys share these bytes,
+/// as many comparisons more as the logarithm of how many. *Memory*: 8.6 bytes a different key, and
+/// 8 more of strings of more than 8 bytes; of strings that are not all of the same size, up to 16
+/// bytes behind what they have in common, a copy, 8 bytes, and 4 more if some of them are the same
+/// in 16 bytes behind that. To make it, up to 60 bytes a row more, and 100 where all share their
+/// first 8 bytes. *Streams*: making it synchronises; numbers are queued. *Threads*: several may ask
+/// at a time. Calls throw `invalid_argument`, `unavailable`, `out_of_memory`, `cuda_error`.
 class RAYDEX_EXPORT key_dictionary {
  public:
   /// Of the keys of a column, which may be gone afterwards.

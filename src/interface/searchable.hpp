@@ -66,6 +66,7 @@ class ascending_keys {
 
   // Their codes, in an array.
   const void* codes() const noexcept { return codes_; }
+  std::uint64_t resident_bytes() const noexcept { return resident_bytes_; }
   // Writes how many keys are less than each wanted one, of the same format; or not greater, if
   // `past`. Of a missing one it writes the largest number.
   virtual void rank(const context& on, const column& wanted, bool past,
@@ -74,6 +75,7 @@ class ascending_keys {
  protected:
   ascending_keys() = default;
   const void* codes_ = nullptr;
+  std::uint64_t resident_bytes_ = 0;
 };
 
 // Copies them from a column without missing cells. Waits for the stream if there are many.

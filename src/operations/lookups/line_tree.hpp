@@ -32,6 +32,9 @@ struct line_tree {
   buffer<Key> pivots;
   buffer<std::byte> root;
 
+  std::uint64_t resident_bytes() const {
+    return narrow_nodes.bytes() + nodes.bytes() + pivots.bytes() + root.bytes();
+  }
   // The parts of a view of the tree.
   template <class View>
   typename View::parts parts() const {

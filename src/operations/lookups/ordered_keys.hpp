@@ -178,12 +178,11 @@ class built_dictionary final : public ordered_dictionary {
       has_seconds_ = bytes_ > skipped_ + 8;
       are_whole_ = common.shortest == bytes_ && bytes_ <= skipped_ + 16;
     }
-    with_row_id(row_ids_of(size), [&](auto row_id) {
-      hold<decltype(row_id)>(on, words, size, validity_of(keys), rows);
-    });
+    with_row_id(row_ids_of(size),
+                [&](auto row_id) { hold<decltype(row_id)>(on, words, keys, rows); });
     Executor::synchronise(on);
-    resident_bytes_ =
-        8 * size_ + seconds_.bytes() + froms_.bytes() + offsets_.bytes() + strings_.bytes();
+    resident_bytes_ = tree_->resident_bytes() + seconds_.bytes() + froms_.bytes() +
+                      offsets_.bytes() + strings_.bytes();
   }
 
   packed_keys numbers(const context& on, const key_part& keys) const override {
@@ -269,9 +268,10 @@ class built_dictionary final : public ordered_dictionary {
   }
 
   template <class RowId>
-  void hold(const context& on, const core::key_words& keys, std::uint64_t size,
-            const validity_bitmap& validity, packed_keys* rows) {
-    const key_order<Executor, RowId> order(on, keys, size, validity);
+  void hold(const context& on, const core::key_words& keys, const key_part& column_of_keys,
+            packed_keys* rows) {
+    const std::uint64_t size = size_of({column_of_keys});
+    const key_order<Executor, RowId> order(on, keys, size, validity_of(column_of_keys));
     const std::uint64_t* const words = order.sorted().keys.data();
     const RowId* const row_ids = order.sorted().row_ids.data();
     buffer<std::uint64_t> ranks(on, order.size());
@@ -296,12 +296,7 @@ class built_dictionary final : public ordered_dictionary {
                          order.size());
     };
     rows->format.width == 4 ? put(rows->narrow.data()) : put(rows->wide.data());
-    if (validity == nullptr) return;
-    rows->validity = {on, (size + 7) / 8};
-    core::composite_cells cells;
-    cells.parts[cells.count++] = keys.of;
-    Executor::for_each(on, core::put_validity{cells, size, rows->validity.data()},
-                       rows->validity.size());
+    put_missing(on, column_of_keys, *rows);
   }
 
   void put_second_words(const context& on, const core::key_words& keys, const std::uint64_t* firsts,
@@ -339,7 +334,7 @@ class built_dictionary final : public ordered_dictionary {
   std::uint64_t skipped_ = 0;  // bytes that all strings begin with
   std::uint64_t bytes_ = 0;    // of the longest string
   bool has_seconds_ = false;   // whether a string goes beyond the first word
-  bool are_whole_ = false;     // see `put_key_numbers`
+  bool are_whole_ = false;     // see `dictionary_view`
   std::unique_ptr<ascending_keys> tree_;
   buffer<std::uint64_t> seconds_;
   buffer<std::uint32_t> froms_;  // none where all of them are 8

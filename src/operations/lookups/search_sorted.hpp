@@ -110,10 +110,12 @@ class built_ascending_keys final : public ascending_keys {
     Executor::for_each(on, put_leaves<Key>{{cells_of(sorted)}, size_, leaves_.data()},
                        leaves_.size());
     codes_ = leaves_.data();
+    resident_bytes_ = leaves_.bytes();
     if (size_ == 0 || !has_tree()) return;
     tree_ = grow_line_tree<Executor>(
         on, entries(leaves_.data()), size_,
         size_ < least_quantised ? tree_nodes::exact : tree_nodes::automatic);
+    resident_bytes_ += tree_.resident_bytes();
   }
 
   void rank(const context& on, const column& wanted, bool past, std::uint64_t* out) const override {

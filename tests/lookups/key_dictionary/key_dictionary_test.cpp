@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,7 @@
 #include "tests/joins/tables.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/keys.hpp"
+#include "tests/support/limited_resource.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"
 
@@ -288,10 +290,30 @@ TEST_F(dictionary, IndexOverNumbers) {
 }
 
 TEST_F(dictionary, Memory) {
-  const strings uuids = random_strings(18, 1000, all_letters(), 16, 16, "", false);
-  EXPECT_LT(check(uuids, uuids).resident_bytes(), 16 * 1000 + 64);
-  const strings words = random_strings(19, 1000, "abcdefghij", 10, 20, "", false);
-  EXPECT_LE(check(words, words).resident_bytes(), (8 + 8 + 8 + 20) * 1000 + 64);
+  constexpr std::uint64_t size = 5000;
+  const context plain = at();
+  // Bytes of each row that stay, with those of strings, and that are held at the most.
+  const auto check_bytes = [&](const strings& rows, double stays, double most) {
+    const placed_table placed_rows(at(), {rows});
+    const auto build_within = [&](const context& on) {
+      packed_keys numbers;
+      key_dictionary words(tested_backend(), on, placed_rows.parts.front(), &numbers);
+      return std::pair(std::move(words), std::move(numbers));
+    };
+    limited_resource counted(plain.memory, std::numeric_limits<std::size_t>::max());
+    {
+      const auto [words, numbers] = build_within({counted, plain.stream});
+      EXPECT_EQ(words.resident_bytes() + numbers.narrow.bytes(), counted.held());
+      EXPECT_LT(static_cast<double>(words.resident_bytes()),
+                stays * size + (1 << 15));  // with the root
+    }
+    EXPECT_EQ(counted.held(), 0);
+    EXPECT_LT(static_cast<double>(counted.peak()), most * size);
+    check_scarce_builds(plain, counted.peak(), build_within);
+  };
+  check_bytes(random_strings(18, size, all_letters(), 16, 16, "", false), 17, 17 + 60);
+  check_bytes(random_strings(19, size, "abcdefghij", 12, 20, "", false), 25 + 20, 25 + 20 + 60);
+  check_bytes(random_strings(20, size, "ab", 30, 40, "", false), 29 + 40, 29 + 40 + 100);
 }
 
 TEST_F(dictionary, OtherKeys) {
