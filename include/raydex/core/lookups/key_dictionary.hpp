@@ -453,21 +453,21 @@ struct dictionary_view {
   const std::uint32_t* froms;    ///< the byte where that begins; null: 8
   std::uint64_t size;            ///< different keys
 
-  /// Whether a probe comes before all keys, behind them, or begins as they all do. One that is
-  /// shorter comes before them, unless it `is_prefix`.
+  /// Whether a probe comes before all keys, behind them, or may be among them. Of one that
+  /// `is_prefix` and shorter than what they have in common only its own bytes count.
   RAYDEX_HD int side_of(std::uint64_t i, bool is_prefix = false) const {
     if (probes.skipped == 0 || size == 0) return 0;
     const string_cell own(probes.of, i);
     const string_cell model(held.of, 0);
-    const bool is_shorter = own.size < probes.skipped;
-    const std::uint64_t end = is_shorter && is_prefix ? own.size : probes.skipped;
+    const bool is_short = is_prefix && own.size < probes.skipped;
+    const std::uint64_t end = is_short ? own.size : probes.skipped;
     for (std::uint64_t at = 0; at < end; at += 8) {
       const std::uint64_t drop = end - at < 8 ? 64 - 8 * (end - at) : 0;
       const std::uint64_t a = own.word(at) >> drop;
       const std::uint64_t b = model.word(at) >> drop;
       if (a != b) return a < b ? -1 : 1;
     }
-    return is_shorter && !is_prefix ? -1 : 0;
+    return 0;
   }
 
   /// How key `e` lies to a probe that is equal up to the second word.
