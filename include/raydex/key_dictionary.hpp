@@ -54,7 +54,9 @@ class RAYDEX_EXPORT key_dictionary {
   /// @param numbers_of_rows if not null, gets the numbers of the column's rows
   key_dictionary(backend where, const context& on, const key_part& keys,
                  packed_keys* numbers_of_rows = nullptr);
+  /// Takes over another one.
   key_dictionary(key_dictionary&&) noexcept;
+  /// Takes over another one, in place of its own keys.
   key_dictionary& operator=(key_dictionary&&) noexcept;
   ~key_dictionary();
 

@@ -147,7 +147,7 @@ int main(int argc, char** argv) try {
   int repetitions = 3;
   app.add_option("--shapes", shapes, "words, common, hosts, uuids")->delimiter(',');
   app.add_option("--size", size, "keys, and as many probes");
-  app.add_option("--repetitions", repetitions, "of which the median counts");
+  app.add_option("--repetitions", repetitions, "whose median counts");
   CLI11_PARSE(app, argc, argv);
   return raydex::bench::run(shapes, size, repetitions);
 } catch (const std::exception& e) {

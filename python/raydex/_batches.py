@@ -23,7 +23,7 @@ class Points:
     """Keys that are joined, inserted or erased, before they are read."""
 
     def __init__(self, source: Source, key: Key, inserts: bool, words: Dictionary | None = None) -> None:
-        """`words`: of which numbers are the keys."""
+        """`words`: the dictionary whose numbers are the keys."""
         self.source = source
         self.kept: Any = None
         self._key = key

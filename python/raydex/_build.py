@@ -64,7 +64,7 @@ def build(
         Arrow's chunks are joined by a copy, and its dictionaries are decoded by one, in host memory.
 
         Texts, bytes and UUIDs in host memory, of a list or any library, are in the order of their bytes. Strings of up
-        to 8 bytes, none of which ends in NUL, are keys by themselves. Others are numbered by a dictionary of them, so
+        to 8 bytes that do not end in NUL are keys by themselves. Others are numbered by a dictionary of them, so
         that probes take a search more, and `insert` takes strings of the column alone. With the structures
         `hash_open` and `hash_bucket` they are found by a hash in its place: built in a fraction of the time, points
         twice as fast, and nothing but points: `first`, `count`, `rows`, `contains`, `isin`, `lookup` and joins; the

@@ -157,7 +157,7 @@ class Packing:
         return ends_of(source, self.keys[p], self._dictionaries[p], stream)
 
     def has_short_texts(self, p: int) -> bool:
-        """Whether a column is of byte strings, of which longer ones are none."""
+        """Whether a column is of byte strings of one width, so that longer ones are between two keys."""
         dtype = self.keys[p].dtype
         return dtype is not None and dtype.kind == "S" and self.device.number is None
 
@@ -447,7 +447,7 @@ class CompositeBatch(AnyBatch):
 
 
 def _merge(packing: Packing, into: _raydex.PackedKeys, of: _raydex.PackedKeys, where: npt.NDArray[np.bool_]) -> None:
-    """Replaces some packed keys in host memory, all of which have a bitmap."""
+    """Replaces some packed keys in host memory; both have a bitmap."""
     size = len(where)
     numbers, others = _numbers(packing, (into, of), size)
     numbers[where] = others[where]

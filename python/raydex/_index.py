@@ -176,7 +176,7 @@ class Index(Held):
         strings: Column | None = None,
         words: Dictionary | None = None,
     ) -> None:
-        """`strings`: those that are found by a hash; `words`: of which numbers are the keys."""
+        """`strings`: those that are found by a hash; `words`: the dictionary whose numbers are the keys."""
         self._number = next(_numbers)
         super().__init__(native, device, kept, stream)
         self._key = key

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "raydex/composite_keys.hpp"
@@ -181,7 +182,7 @@ class built_dictionary final : public ordered_dictionary {
     with_row_id(row_ids_of(size),
                 [&](auto row_id) { hold<decltype(row_id)>(on, words, keys, rows); });
     Executor::synchronise(on);
-    resident_bytes_ = tree_->resident_bytes() + seconds_.bytes() + froms_.bytes() +
+    resident_bytes_ = tree_->resident_bytes() + seconds_.bytes() + second_at_.bytes() +
                       offsets_.bytes() + strings_.bytes();
   }
 
@@ -192,7 +193,9 @@ class built_dictionary final : public ordered_dictionary {
           buffer<std::uint64_t> places(on, count);
           Executor::for_each(on, core::put_first_words{words, firsts.data()}, count);
           tree_->rank(on, column(firsts), false, places.data());
-          Executor::for_each(on, core::put_key_numbers{view(words), places.data(), out}, count);
+          Executor::for_each(
+              on, core::put_key_numbers<number_of<decltype(out)>>{view(words), places.data(), out},
+              count);
         });
   }
 
@@ -206,13 +209,18 @@ class built_dictionary final : public ordered_dictionary {
           tree_->rank(on, column(firsts), false, begins.data());
           Executor::for_each(on, core::put_greatest_words{words, firsts.data()}, count);
           tree_->rank(on, column(firsts), true, ends.data());
-          Executor::for_each(
-              on, core::put_prefix_ends{view(words), begins.data(), ends.data(), out}, count);
+          Executor::for_each(on,
+                             core::put_prefix_ends<number_of<decltype(out)>>{
+                                 view(words), begins.data(), ends.data(), out},
+                             count);
         });
   }
 
  private:
-  // Room for numbers, the largest one of which is twice the size.
+  template <class Pointer>
+  using number_of = std::remove_pointer_t<Pointer>;
+
+  // Room for numbers, which go up to twice the size.
   packed_keys room(const context& on, std::uint64_t size) const {
     packed_keys made;
     if (size_ < std::uint64_t{1} << 31) {
@@ -263,7 +271,7 @@ class built_dictionary final : public ordered_dictionary {
             bytes_,
             static_cast<const std::uint64_t*>(tree_->codes()),
             seconds_.data(),
-            froms_.data(),
+            second_at_.data(),
             size_};
   }
 
@@ -304,18 +312,18 @@ class built_dictionary final : public ordered_dictionary {
     if (!are_whole_) put_second_begins(on, keys, firsts, rows);
     seconds_ = {on, size_};
     Executor::for_each(
-        on, core::put_second_words{keys, firsts, rows, froms_.data(), seconds_.data()}, size_);
+        on, core::put_second_words{keys, firsts, rows, second_at_.data(), seconds_.data()}, size_);
   }
-  // Of strings of which there is a copy.
+  // For strings that are copied.
   void put_second_begins(const context& on, const core::key_words& keys,
                          const std::uint64_t* firsts, const std::uint64_t* rows) {
-    froms_ = {on, size_};
+    second_at_ = {on, size_};
     buffer<std::uint64_t> farthest(on, 1);
     Executor::clear(on, farthest.data());
     Executor::for_each(
-        on, core::put_second_begins{keys, firsts, rows, size_, froms_.data(), farthest.data()},
+        on, core::put_second_begins{keys, firsts, rows, size_, second_at_.data(), farthest.data()},
         size_);
-    if (Executor::read(on, farthest.data()) == 0) froms_ = {};
+    if (Executor::read(on, farthest.data()) == 0) second_at_ = {};
   }
 
   // Copies the strings of some rows.
@@ -337,7 +345,7 @@ class built_dictionary final : public ordered_dictionary {
   bool are_whole_ = false;     // see `dictionary_view`
   std::unique_ptr<ascending_keys> tree_;
   buffer<std::uint64_t> seconds_;
-  buffer<std::uint32_t> froms_;  // none where all of them are 8
+  buffer<std::uint32_t> second_at_;  // none where all of them are 8
   buffer<std::uint64_t> offsets_;
   buffer<char> strings_;
 };

@@ -31,7 +31,7 @@ namespace {
 using strings = cells_of<std::string>;
 using number_cells = std::vector<std::optional<std::uint64_t>>;
 
-// Not `std::string`'s own order, of which signs of characters would be asked.
+// By bytes, whatever sign characters have.
 struct bytes_less {
   bool operator()(const std::string& a, const std::string& b) const {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {

@@ -96,10 +96,11 @@ RAYDEX_HD bool with_typed_codes(const cells& from, const F& f) {
 
 /// The bytes of a string of a column.
 struct string_cell {
-  const char* bytes;
-  std::uint64_t size;
+  const char* bytes;       ///< the first one
+  std::uint64_t size;      ///< how many
   const char* end_of_all;  ///< of all strings
 
+  /// String `i` of a column.
   RAYDEX_HD string_cell(const key_cells& strings, std::uint64_t i)
       : bytes(strings.bytes + strings.begin(i)),
         size(strings.begin(i + 1) - strings.begin(i)),

@@ -378,17 +378,17 @@ struct put_second_words {
   key_words keys;               ///< the column
   const std::uint64_t* firsts;  ///< the first words, ascending
   const std::uint64_t* rows;    ///< a row of each key
-  std::uint32_t* froms;         ///< of the first key of each group where they begin, then of all;
+  std::uint32_t* second_at;     ///< of the first key of each group where they begin, then of all;
                                 ///< null: at 8
   std::uint64_t* out;           ///< a word a key
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t e) const {
     std::uint32_t from = 8;
-    if (froms != nullptr) {
+    if (second_at != nullptr) {
       const std::uint64_t begin = begin_of_group(firsts, e);
-      from = froms[begin];
-      if (e != begin) froms[e] = from;
+      from = second_at[begin];
+      if (e != begin) second_at[e] = from;
     }
     out[e] = keys.word(rows[e], from);
   }
@@ -442,16 +442,16 @@ struct put_greatest_words {
   }
 };
 
-/// What a dictionary has, and keys that it is asked for.
+/// What a dictionary has, and keys that are looked for.
 struct dictionary_view {
-  key_words probes;              ///< the keys, as words behind as many bytes as those held
-  key_words held;                ///< the strings of the dictionary, or only the first one
-  bool are_whole;                ///< whether two words have all that is behind these bytes
-  std::uint64_t bytes;           ///< of each string, if they are whole
-  const std::uint64_t* firsts;   ///< the first word of each key, ascending
-  const std::uint64_t* seconds;  ///< the second one; null: zeros
-  const std::uint32_t* froms;    ///< the byte where that begins; null: 8
-  std::uint64_t size;            ///< different keys
+  key_words probes;                ///< the keys, as words behind as many bytes as those held
+  key_words held;                  ///< the strings of the dictionary, or only the first one
+  bool are_whole;                  ///< whether two words have all that is behind these bytes
+  std::uint64_t bytes;             ///< of each string, if they are whole
+  const std::uint64_t* firsts;     ///< the first word of each key, ascending
+  const std::uint64_t* seconds;    ///< the second one; null: zeros
+  const std::uint32_t* second_at;  ///< the byte where that begins; null: 8
+  std::uint64_t size;              ///< different keys
 
   /// Whether a probe comes before all keys, behind them, or may be among them. Of one that
   /// `is_prefix` and shorter than what they have in common only its own bytes count.
@@ -538,7 +538,7 @@ struct put_key_numbers {
     std::uint64_t at = places[i];
     if (at == in.size || load(in.firsts + at) != first) return 2 * at;
     std::uint64_t end = end_of_group(in.firsts, at, in.size);
-    const std::uint64_t from = in.froms == nullptr ? 8 : load(in.froms + at);
+    const std::uint64_t from = in.second_at == nullptr ? 8 : load(in.second_at + at);
     if (from != 8) {
       const int common = in.compare_words(at, i, 8, from);
       if (common != 0) return 2 * (common < 0 ? end : at);
