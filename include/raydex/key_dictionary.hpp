@@ -31,32 +31,40 @@ class ordered_dictionary;
 ///     const auto index = build("auto", where, session, numbers.view());
 ///     index->first(session, points(words.numbers(session, wanted).view()), rows);
 ///
-/// Strings are compared byte by byte, as UTF-8 and UUIDs of 16 bytes are in order; of two strings
-/// where one begins with the other, the shorter one comes first. Bytes that all strings begin with
-/// are compared once.
+/// Strings are compared byte by byte, which is the order of UTF-8 text and of UUIDs; of two strings
+/// where one begins with the other, the shorter one comes first. The bytes that all strings begin
+/// with are compared once; the first word of a string is the 8 bytes behind them.
 ///
-/// *Cost*: to make it, a radix sort of the first 8 bytes in which not all strings are the same, and
-/// sorts of those among them that are equal, until they differ or end; for numbers, a search in a
-/// tree and a comparison a key, for prefixes twice that. Where many keys share these bytes,
-/// as many comparisons more as the logarithm of how many. *Memory*: 8.6 bytes a different key, and
-/// 8 more of strings of more than 8 bytes; of strings that are not all of the same size, up to 16
-/// bytes behind what they have in common, a copy, 8 bytes, and 4 more if some of them are the same
-/// in 16 bytes behind that. To make it, up to 60 bytes a row more, and 100 where all share their
-/// first 8 bytes. *Streams*: making it synchronises; numbers are queued. *Threads*: several may ask
-/// at a time. Calls throw `invalid_argument`, `unavailable`, `out_of_memory`, `cuda_error`.
+/// *Cost*: to make it, a radix sort of first words, and of strings that share theirs, another one a
+/// round, by where they differ next, until they differ or end; a pair of strings is compared by one
+/// thread. For numbers a search in a tree and a comparison a key, for prefixes three searches; where
+/// many keys share a first word, as many comparisons more as the logarithm of how many.
+///
+/// *Memory*, bytes for each different key:
+/// - 8.6 for its first word;
+/// - 8 more if strings go beyond that;
+/// - 8 more and a copy of it, unless all strings have the same size, of up to 16 bytes behind those
+///   that all begin with;
+/// - 4 more of strings that are copied, if some share a first word and the byte behind it.
+///
+/// To make it, up to 60 bytes a row more, and 100 where all share their first word.
+///
+/// *Streams*: making it synchronises; numbers are queued, and are to be done before it is destroyed.
+/// *Threads*: several may look up numbers at a time. Calls throw `invalid_argument`, `unavailable`,
+/// `out_of_memory`, `cuda_error`.
 class RAYDEX_EXPORT key_dictionary {
  public:
   /// Of the keys of a column, which may be gone afterwards.
   ///
   /// @param where the backend; `optix` does it as `cuda`
-  /// @param on memory that outlives it, and a stream
+  /// @param on memory and a stream, which must both outlive it
   /// @param keys the column; missing keys are none of the dictionary's
   /// @param numbers_of_rows if not null, gets the numbers of the column's rows
   key_dictionary(backend where, const context& on, const key_part& keys,
                  packed_keys* numbers_of_rows = nullptr);
-  /// Takes over another one.
+  /// Takes over another one, which can only be assigned to or destroyed afterwards.
   key_dictionary(key_dictionary&&) noexcept;
-  /// Takes over another one, in place of its own keys.
+  /// The same, in place of its own keys.
   key_dictionary& operator=(key_dictionary&&) noexcept;
   ~key_dictionary();
 

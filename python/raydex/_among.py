@@ -110,12 +110,17 @@ def texts(
         for at in range(width):
             there = first > at
             table[there, at] = letters[begins[there] + at]
+    codes, beyond = table.view(">u8").reshape(-1).astype("u8"), np.zeros(len(sizes), np.int8)
+    if is_whole:  # a shorter one is before all that begin with it
+        shorter = sizes < width
+        beyond[shorter & (codes == 0)] = -1
+        codes[shorter & (codes != 0)] -= np.uint64(1 << 8 * (8 - width))
+        return Among(codes, sizes == width, beyond)
     # One that ends in NUL is no key: the others are padded with it.
     last = np.ones(len(sizes), np.uint8)
-    padded = (sizes > 0) & (sizes < width + (not is_whole))
+    padded = (sizes > 0) & (sizes <= width)
     last[padded] = letters[(begins + sizes)[padded] - 1]
-    exact = (sizes <= width) & (last != 0)
-    return Among(table.view(">u8").reshape(-1).astype("u8"), exact, np.zeros(len(sizes), np.int8))
+    return Among(codes, (sizes <= width) & (last != 0), beyond)
 
 
 @np.errstate(all="ignore")

@@ -11,11 +11,11 @@ from raydex import _raydex
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import HostCells
 from raydex._columns import Column, column_of, read_as, role_of
-from raydex._dictionaries import Dictionary
+from raydex._dictionaries import Dictionary, ends_of_prefixes
 from raydex._errors import InvalidArgument
 from raydex._frames import check_labels, is_series, series_like
 from raydex._keys import Key
-from raydex._prefixes import NO_PREFIXES, Prefixes, ends_of
+from raydex._prefixes import NO_PREFIXES, Prefixes
 from raydex._sources import Source, broadcast_ends, computable, look
 
 
@@ -100,7 +100,8 @@ class AnyBatch(Batch):
         prefixes = lower if isinstance(lower, Prefixes) else None
         if prefixes is not None:
             if upper is not None or role:
-                raise InvalidArgument(NO_PREFIXES)
+                raise InvalidArgument(NO_PREFIXES.format("points"))
+            index._check_open()
             index._check_ordered("starts_with")
             lower = prefixes.strings
         source = lower if isinstance(lower, Source) else look(name, lower)
@@ -130,7 +131,7 @@ class AnyBatch(Batch):
             role = "at_least"
         role = role and role_of(source, index._key, role, number)
         if prefixes is not None:
-            begin, end = ends_of(source, index._key, index._words, number)
+            begin, end = ends_of_prefixes(source, index._key, index._words, number)
         else:
             begin = index._numbered(column_of(source, number, index._key, True, role), number)
         self._columns = (begin, end)  # keep what is read

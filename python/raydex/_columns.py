@@ -63,7 +63,7 @@ def and_validity(there: npt.NDArray[np.bool_], validity: Bitmap | None) -> Bitma
 def _host_column(source: Source, cells: HostCells, want: Key | None, copies: bool, role: str = "") -> Column:
     array, validity = cells.array, cells.validity
     aside = None
-    if _are_strings(array.dtype, want):
+    if _are_strings(array.dtype, want) or _differ_in_padding(source, cells, want):
         return _string_column(source, _as_strings(source.argument, cells), want, role)
     if array.ndim != 1:
         if array.ndim != 0:
@@ -128,6 +128,16 @@ def _are_strings(dtype: np.dtype[Any], want: Key | None) -> bool:
     if want.dtype is None:
         return not want.unit
     return want.dtype.kind == "S" and dtype.itemsize > want.dtype.itemsize
+
+
+def _differ_in_padding(source: Source, cells: HostCells, want: Key | None) -> bool:
+    """Whether NUL bytes at the end are of byte strings, but padding of the keys that they are compared with, or the
+    other way round."""
+    if want is None or want.dtype is None or want.dtype.kind != "S" or cells.array.dtype.kind != "S":
+        return False
+    if not want.is_whole:
+        return cells.is_whole
+    return (cells.is_whole or source.loose) and cells.array.dtype.itemsize < want.dtype.itemsize
 
 
 def natural_of(source: Source, array: npt.NDArray[Any]) -> np.dtype[Any]:
@@ -327,6 +337,17 @@ def string_cells(source: Source, stream: int) -> StringCells:
     return _as_strings(source.argument, cells) if isinstance(cells, HostCells) else cells
 
 
+def strings_asked(source: Source, stream: int) -> StringCells:
+    """The same of probes for strings; missing ones may be of no type."""
+    cells = ready(source, stream)
+    if isinstance(cells, HostCells) and (cells.is_void or is_none(source, cells)):
+        return _lists.strings_of([b""] * cells.array.size, validity=cells.validity)
+    own = key_of(source, stream)
+    if own.unit or (own.dtype is not None and own.dtype.kind != "S"):
+        raise _refuse(source.argument, str(own), TEXTS)
+    return string_cells(source, stream)
+
+
 def short_texts(source: Source, stream: int) -> Column | None:
     """Texts in host memory as byte strings of one width, by a copy; None if one has more than 8 bytes, or ends in NUL,
     which such strings are padded with."""
@@ -423,7 +444,7 @@ def role_of(source: Source, key: Key, role: str, stream: int = 0) -> str:
     if isinstance(cells, StringCells):
         is_among = True
     elif cells.array.dtype.kind == "S":
-        is_among = _are_strings(cells.array.dtype, key)
+        is_among = _are_strings(cells.array.dtype, key) or _differ_in_padding(source, cells, key)
     else:
         is_among = not cells.is_void and _are_among(Key(cells.array.dtype, cells.unit), key)
     return role if is_among else ""

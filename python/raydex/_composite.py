@@ -16,13 +16,13 @@ from raydex._arrow import Bitmap, HostCells, is_arrow, is_arrow_alone, view
 from raydex._batches import AnyBatch, Points
 from raydex._columns import Column, column_of, read_as, role_of, short_texts
 from raydex._devices import Device
-from raydex._dictionaries import Dictionary
+from raydex._dictionaries import Dictionary, ends_of_prefixes
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import Index
 from raydex._joins import key_columns, natives
 from raydex._keys import Key
-from raydex._prefixes import NO_PREFIXES, Prefixes, ends_of, strings_of
+from raydex._prefixes import NO_PREFIXES, Prefixes, strings_of
 from raydex._sources import Source, look, same_device
 
 _MISSING = ("unmatched", "first", "last")
@@ -106,8 +106,7 @@ class Packing:
         for p, one in enumerate(columns):
             if one.key.dtype is None:
                 self._number(columns, p, stream)
-        self._make_room(columns, stream)
-        self.native = device.run(_raydex.CompositeKeys, *self._described(columns, stream))
+        self.native = self._packed_by(columns, stream)
         self.rows: _raydex.PackedKeys | None = device.run(
             self.native.pack_rows, device.session(), stream, natives(columns)
         )
@@ -125,13 +124,18 @@ class Packing:
         """Has numbers of a dictionary in place of a column."""
         self._dictionaries[p], columns[p] = Dictionary.of(columns[p], stream, self.device)
 
-    def _make_room(self, columns: list[Column], stream: int) -> None:
-        """Numbers columns whose cells are far apart, until all of them together take up to 64 bits."""
-        while self.device.number is None:
-            bits = self.device.run(_raydex.CompositeKeys.bits_of_columns, *self._described(columns, stream))
+    def _packed_by(self, columns: list[Column], stream: int) -> _raydex.CompositeKeys:
+        """What packs columns; in host memory those whose cells are far apart are numbered before, until all of them
+        together take up to 64 bits."""
+        while True:
+            described = self._described(columns, stream)
+            try:
+                return self.device.run(_raydex.CompositeKeys, *described)
+            except Unsupported:
+                if self.device.number is not None:
+                    raise
+            bits = self.device.run(_raydex.CompositeKeys.bits_of_columns, *described)
             left = [p for p, words in enumerate(self._dictionaries) if words is None]
-            if sum(bits) <= 64:
-                return
             if not left:
                 each = " + ".join(map(str, bits))
                 raise Unsupported(
@@ -151,10 +155,25 @@ class Packing:
         key, words = self.keys[p], self._dictionaries[p]
         source = read_as(source, key)
         column = column_of(source, stream, key, True, role and role_of(source, key, role, stream))
+        if words is None and column.key.dtype is None:
+            raise InvalidArgument("index: it is closed; build another one")
         return column if words is None else words.numbers(column, stream)
 
+    def close(self) -> None:
+        self._dictionaries = [None] * len(self.keys)
+
+    def descends(self, p: int) -> bool:
+        return self._descending[p]
+
+    def there(self, p: int, column: Column) -> npt.NDArray[np.bool_] | None:
+        """Which cells of a column in host memory do not make their keys match nothing; None: all."""
+        validity: Bitmap | None = column.kept[1]
+        if validity is None or self._missing[p] != "unmatched":
+            return None
+        return validity.there(column.size)
+
     def ends_of_prefixes(self, p: int, source: Source, stream: int) -> tuple[Column, Column]:
-        return ends_of(source, self.keys[p], self._dictionaries[p], stream)
+        return ends_of_prefixes(source, self.keys[p], self._dictionaries[p], stream)
 
     def has_short_texts(self, p: int) -> bool:
         """Whether a column is of byte strings of one width, so that longer ones are between two keys."""
@@ -337,7 +356,7 @@ class CompositeBatch(AnyBatch):
         self._like = probe.like if end is None or probe.like is not None else end.like
         if probe.is_prefix or (end is not None and end.is_prefix):
             if side or end is not None:
-                raise InvalidArgument(NO_PREFIXES)
+                raise InvalidArgument(NO_PREFIXES.format("points"))
             self._columns, begin, last = self._of_prefixes(packing, probe)
         elif side:
             self._columns, begin, last = self._of_places(packing, probe, side)
@@ -369,11 +388,20 @@ class CompositeBatch(AnyBatch):
             )
 
         packed = pack(columns, side)
+        # One that is no key lies behind the greatest string that is less, or before it where the column descends.
         for p in reversed([p for p, one in enumerate(texts) if one]):
-            [exact] = _in_step([packing.column(p, probe.sources[p], self.stream)], [probe.sources[p]])
-            if exact.no_key is not None:
-                behind = pack(columns[: p + 1], "above" if side in ("at_least", "above") else "at_most")
-                _merge(packing, packed, behind, np.broadcast_to(exact.no_key, columns[0].size))
+            no_key = packing.column(p, probe.sources[p], self.stream).no_key
+            if no_key is None:
+                continue
+            if packing.descends(p):
+                which = "at_least" if side in ("at_least", "above") else "below"
+            else:
+                which = "above" if side in ("at_least", "above") else "at_most"
+            where = np.array(np.broadcast_to(no_key, columns[0].size))
+            for q in range(p + 1, len(columns)):
+                there = packing.there(q, columns[q])
+                where &= True if there is None else there
+            _merge(packing, packed, pack(columns[: p + 1], which), where)
         return ((columns, packed), packed.column, None)
 
     def _of_range(self, packing: Packing, lower: Probe, upper: Probe) -> tuple[Any, Any, Any]:
@@ -527,5 +555,14 @@ class CompositeIndex(Index):
         batch = self._batch(points, None, stream, side)
         return batch.answer("int64", self._native.closest, *batch.points, before, False)
 
+    def _free(self) -> None:
+        try:
+            super()._free()
+        finally:
+            self._packing.close()
+
     def _points(self, argument: str, x: Any, inserts: bool = False) -> CompositePoints:
-        return CompositePoints(self._packing, Probe(argument, x, self._packing), inserts)
+        probe = Probe(argument, x, self._packing)
+        if probe.is_prefix:
+            raise InvalidArgument(NO_PREFIXES.format(argument))
+        return CompositePoints(self._packing, probe, inserts)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from raydex import _raydex
-from raydex._arrow import Bitmap, view
-from raydex._columns import Column
+from raydex._array_libraries import HOST
+from raydex._arrow import Bitmap, HostCells, letters_of, view
+from raydex._columns import Column, column_of, strings_asked
 from raydex._devices import Device
-from raydex._errors import InvalidArgument
+from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import Key
+from raydex._sources import Source
 
 
 class Dictionary:
@@ -68,3 +70,35 @@ class Dictionary:
             valid = view(numbers.validity, (like.size + 7) // 8, "u1", numbers) if numbers.validity else None
             kept = (cells, None if valid is None else Bitmap(valid), numbers)
         return Column(numbers.column, like.size, Key(dtype), like.source, kept, like.before, like.no_key)
+
+
+def ends_of_prefixes(source: Source, key: Key, words: Dictionary | None, stream: int) -> tuple[Column, Column]:
+    """The smallest and the largest keys that may begin with strings, or their numbers."""
+    if key.is_void:
+        nothing = column_of(source, stream, key, True)
+        return (nothing, nothing)
+    if key.unit or (key.dtype is not None and key.dtype.kind != "S"):
+        raise InvalidType(f"{source.argument}: starts_with is of texts and bytes, and the keys are {key}")
+    if key.dtype is None:
+        assert words is not None
+        return words.prefixes(column_of(source, stream, key, True), stream)
+    cells = strings_asked(source, stream)
+    letters, begins, sizes = letters_of(cells)
+    width = key.dtype.itemsize
+    # Keys are padded with NUL, which none ends in, unless they are whole.
+    ends_in_nul = (sizes > 0) & (not key.is_whole)
+    ends_in_nul[ends_in_nul] = letters[(begins + sizes)[ends_in_nul] - 1] == 0
+    has_no_keys = sizes + ends_in_nul > width
+    ends = []
+    for padding in (0, 255):
+        table = np.full((cells.size, width), padding, np.uint8)
+        for at in range(width):
+            has_letter = sizes > at
+            table[has_letter, at] = letters[begins[has_letter] + at]
+        if padding == 0:
+            table[ends_in_nul, width - 1] = 1
+        table[has_no_keys] = 255 - padding
+        words_of = HostCells(table.view(key.dtype).reshape(-1), cells.bits)
+        column = column_of(Source(source.argument, None, HOST, words_of), stream, key)
+        ends.append(column if words is None else words.numbers(column, stream))
+    return (ends[0], ends[1])

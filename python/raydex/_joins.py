@@ -132,6 +132,9 @@ def common_key(build: Source, probe: Source, stream: int, of_build: bool = False
 
     `of_build`: whether, where no type has those of two numbers, that of the build side does."""
     left, right = key_of(build, stream), key_of(probe, stream)
+    of_bytes = all(one.dtype is not None and one.dtype.kind == "S" for one in (left, right))
+    if of_bytes and _are_whole(build) != _are_whole(probe):
+        return TEXTS  # NUL bytes at the end are of the cells on one side, and padding on the other
     if left == right or right.is_void:
         return left
     if left.time is not None and right.time is not None and are_compared(left.time, right.time):

@@ -26,8 +26,20 @@ from raydex._array_libraries import (
     numpy_dtype,
     torch_library,
 )
-from raydex._arrow import Bitmap, Cells, DeviceCells, HostCells, Table, is_arrow, is_arrow_alone, take_arrow
+from raydex._arrow import (
+    Bitmap,
+    Cells,
+    DeviceCells,
+    HostCells,
+    StringCells,
+    Table,
+    is_arrow,
+    is_arrow_alone,
+    letters_of,
+    take_arrow,
+)
 from raydex._errors import InvalidArgument, InvalidType
+from raydex._prefixes import NO_PREFIXES, Prefixes
 
 _DLPACK_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
 _BFLOAT16 = 4
@@ -141,7 +153,10 @@ def look(argument: str, x: Any) -> Source:
     if isinstance(x, (np.ndarray, np.generic)):
         array = np.asanyarray(x)
         if array.dtype.kind in "UT":  # texts, which are taken as a list of them is
-            cells, shape = _lists.cells_of(argument, array.tolist())
+            texts = array.tolist()
+            if array.dtype.kind == "T" and array.ndim == 1:  # NaN may stand for a missing one
+                texts = [one if isinstance(one, str) else None for one in texts]
+            cells, shape = _lists.cells_of(argument, texts)
             return Source(argument, x, HOST, cells, scalar=array.ndim == 0, loose=True, shape=array.shape)
         return Source(argument, x, HOST, HostCells(array), scalar=array.ndim == 0, shape=array.shape)
     if _is_plain(x):
@@ -164,6 +179,8 @@ def look(argument: str, x: Any) -> Source:
         return _look_at_cudf(argument, x)
     if is_of("polars", x, "Series") and str(x.dtype) == "Object":  # Arrow has their addresses
         return Source(argument, x, HOST, _lists.cells_of_objects(argument, x.to_list()), loose=True, shape=x.shape)
+    if isinstance(x, Prefixes):
+        raise InvalidArgument(NO_PREFIXES.format(argument))
     if isinstance(x, dict):
         raise InvalidType(f"{argument}: a dict is no column; give one of its values")
     # Arrow's arrays have DLPack, too, which knows no missing values.
@@ -379,14 +396,24 @@ def broadcast_ends(lower: Source, upper: Source) -> tuple[Source, Source]:
     """Ends of ranges: where one is a single number, it is the end of each range."""
     if lower.scalar == upper.scalar:
         return (lower, upper)
-    if not (isinstance(lower.cells, HostCells) and isinstance(upper.cells, HostCells)):
-        raise InvalidArgument("upper: one end is a single number; give two columns of equal size")
+    hosts = (HostCells, StringCells)
+    if not (isinstance(lower.cells, hosts) and isinstance(upper.cells, hosts)):
+        raise InvalidArgument("upper: one end is a single value; give two columns of equal size")
 
     def repeated(one: Source, like: Source) -> Source:
         if not one.scalar:
             return one
-        assert isinstance(one.cells, HostCells) and isinstance(like.cells, HostCells)
-        own, shape = one.cells, like.cells.array.shape
+        own, others = one.cells, like.cells
+        assert isinstance(others, (HostCells, StringCells))
+        shape = (others.size,) if isinstance(others, StringCells) else others.array.shape
+        if isinstance(own, StringCells):
+            letters, begins, sizes = letters_of(own)
+            text = letters[int(begins[0]) :][: int(sizes[0])].tobytes()
+            gone = own.bits is not None and not own.bits.there(1)[0]
+            validity = Bitmap.of(np.zeros(shape, np.bool_)) if gone else None
+            texts = _lists.strings_of([text] * int(np.prod(shape)), own.unit, validity)
+            return Source(one.argument, one.value, one.library, texts, loose=one.loose, shape=shape)
+        assert isinstance(own, HostCells)
         array = np.full(shape, np.ma.getdata(own.array))
         if own.validity is not None or np.ma.is_masked(own.array):
             cells = HostCells(array, Bitmap.of(np.zeros(array.size, np.bool_)), own.unit)

@@ -256,6 +256,21 @@ def test_ranks_of_texts_that_are_longer_than_all_keys(random):
     assert found == [keys[one - 1] if one else None for one in before]
     of_first = [key for key, _ in keys]
     assert index.rank((texts,)).tolist() == [bisect.bisect_left(of_first, one) for one, _ in points]
+    # Missing ones match nothing, whatever they follow.
+    gone = [None if i % 3 == 0 else number for i, number in enumerate(given[1])]
+    expected = [-1 if i % 3 == 0 else row for i, row in enumerate(index.successor(given).tolist())]
+    assert index.successor((texts, gone)).tolist() == expected
+
+    def places(names):
+        """In descending order, by what `names` are among all of them."""
+        every = sorted({*letters, *texts}, key=str.encode)
+        return [-every.index(one) for one in names]
+
+    down = raydex.build((names, numbers), descending=[True, False])
+    ranked = sorted(zip(places(names), numbers))
+    asked = list(zip(places(texts), given[1]))
+    assert down.rank(given).tolist() == [bisect.bisect_left(ranked, one) for one in asked]
+    assert down.rank(given, "right").tolist() == [bisect.bisect_right(ranked, one) for one in asked]
 
 
 def test_too_many_columns_that_are_far_apart(random):

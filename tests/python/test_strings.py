@@ -214,6 +214,16 @@ def test_nul_at_the_end_of_fixed_bytes():
     keys = pa.array([b"a\0", b"ab", b"\0\0"], pa.binary(2))
     index = raydex.build(keys)
     assert index.first(keys).tolist() == [0, 1, 2] and index.first([b"a\0", b"\0\0"]).tolist() == [0, 2]
+    assert index.count([b"a", b""]).tolist() == [0, 0] and index.rank([b"a", b""], "right").tolist() == [1, 0]
+    assert index.count([b"a"], [b"b"]).tolist() == [2] and index.count(pa.array([b"a"], pa.binary(1))) == 0
+    assert index.count(raydex.starts_with([b"a\0", b"a", b"\0"])).tolist() == [1, 2, 1]
+    with pytest.raises(raydex.InvalidArgument):
+        index.insert([b"a"], [7])
+    # As probes of keys that are padded.
+    texts = raydex.build([b"a", b"ab", b""])
+    assert texts.count(keys).tolist() == [0, 1, 0] and texts.rank(keys).tolist() == [2, 2, 1]
+    assert raydex.join([b"a", b"ab", b""], keys).build.tolist() == [1]
+    assert raydex.join(keys, [b"a", b"ab"]).build.tolist() == [1]
 
 
 def test_what_makes_strings_short():
@@ -389,6 +399,22 @@ def test_prefixes_as_users_have_them():
                  lambda: two.rank((1, raydex.starts_with("a")))):
         with pytest.raises(raydex.InvalidArgument, match="points: starts_with is a range of keys"):
             call()
+    begin_with = raydex.starts_with(["a"])
+    for call in (lambda: index.insert(begin_with, [1]), lambda: two.erase((1, begin_with)),
+                 lambda: raydex.join(two, ([1], begin_with)), lambda: raydex.build(begin_with),
+                 lambda: index.count("a", begin_with)):
+        with pytest.raises(raydex.InvalidArgument, match="starts_with is a range of keys"):
+            call()
+    for nothing in ([], [None], np.array([], "U"), pd.Series([None], dtype=object), pa.nulls(1)):
+        assert not np.any(symbols.count(raydex.starts_with(nothing)))
+    assert raydex.build([]).count(raydex.starts_with("a")) == 0
+    for of in (symbols, index):
+        with pytest.raises(raydex.InvalidType, match="they are int64, but strings are asked for"):
+            of.count(raydex.starts_with([1]))
+    closed = raydex.build(urls)
+    closed.close()
+    with pytest.raises(raydex.InvalidArgument, match="index: it is closed"):
+        closed.count(raydex.starts_with("a"))
     with pytest.raises(raydex.InvalidArgument, match="starts_with is of the last column"):
         two.count((raydex.starts_with("a"), "b"))
     with pytest.raises(raydex.InvalidType, match="starts_with is of texts and bytes, and the keys are int64"):
@@ -408,7 +434,13 @@ def test_uuids_have_an_order(random):
     assert index.first([str(one) for one in keys[:3]]).tolist() == [0, 1, 2]
     many = random.integers(0, 256, (20_000, 16), dtype=np.uint8).tobytes()
     fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), 20_000, [None, pa.py_buffer(many)])
-    assert raydex.build(fixed).info.resident_bytes < 26 * 20_000
+    assert raydex.build(fixed).info.resident_bytes < 26 * 20_000 + 2**16  # with the roots of two trees
+
+
+def test_a_single_end_of_many_ranges():
+    index = raydex.build(["a" * 9, "b" * 9])
+    assert index.count(["a" * 9, "b" * 9], "b" * 9).tolist() == [2, 1]
+    assert index.count("a" * 9, pa.array(["b" * 9, "a" * 9, None])).tolist() == [2, 1, 0]
 
 
 def test_edits_of_strings():
