@@ -137,7 +137,7 @@ def _differ_in_padding(source: Source, cells: HostCells, want: Key | None) -> bo
         return False
     if not want.is_whole:
         return cells.is_whole
-    return (cells.is_whole or source.loose) and cells.array.dtype.itemsize < want.dtype.itemsize
+    return cells.array.dtype.itemsize < want.dtype.itemsize if cells.is_whole else source.loose
 
 
 def natural_of(source: Source, array: npt.NDArray[Any]) -> np.dtype[Any]:
@@ -320,12 +320,14 @@ def _short_column(source: Source, cells: StringCells, want: Key, role: str) -> C
     there = np.ones(cells.size, bool) if cells.bits is None else cells.bits.there(cells.size)
     found = _among.texts(letters, begins, sizes, width, want.is_whole)
     if role == "" and cells.bits is None and found.exact.all():  # all are keys, as most are
-        return _host_column(source, HostCells(_byte_strings(found.floor, want.dtype), None), want, True)
+        cells_of = HostCells(_byte_strings(found.floor, want.dtype), is_whole=want.is_whole)
+        return _host_column(source, cells_of, want, True)
     _check_kept(source, lambda at: letters[begins[at] :][: sizes[at]].tobytes(), found, there, want, role)
     step = 1 << 8 * (8 - width)
     codes, there, aside = _among.stand_ins(found, role, there, (0, 2**64 - step), step)
     validity = None if there.all() else Bitmap.of(there)
-    column = _host_column(source, HostCells(_byte_strings(codes, want.dtype), validity), want, True)
+    cells_of = HostCells(_byte_strings(codes, want.dtype), validity, is_whole=want.is_whole)
+    column = _host_column(source, cells_of, want, True)
     column.before, column.no_key = _aside(aside, role)
     return column
 
@@ -386,7 +388,7 @@ def key_of(source: Source, stream: int = 0) -> Key:
         return VOID
     if _are_long(cells.array.dtype):
         return TEXTS
-    return Key(natural_of(source, cells.array), cells.unit)
+    return Key(natural_of(source, cells.array), cells.unit, is_whole=cells.is_whole)
 
 
 def _no_strings(argument: str) -> InvalidType:

@@ -176,9 +176,9 @@ class Packing:
         return ends_of_prefixes(source, self.keys[p], self._dictionaries[p], stream)
 
     def has_short_texts(self, p: int) -> bool:
-        """Whether a column is of byte strings of one width, so that longer ones are between two keys."""
-        dtype = self.keys[p].dtype
-        return dtype is not None and dtype.kind == "S" and self.device.number is None
+        """Whether a column is of texts of up to 8 bytes, so that longer ones are between two keys."""
+        key = self.keys[p]
+        return key.dtype is not None and key.dtype.kind == "S" and not key.is_whole and self.device.number is None
 
     @property
     def resident_bytes(self) -> int:

@@ -224,6 +224,9 @@ def test_nul_at_the_end_of_fixed_bytes():
     assert texts.count(keys).tolist() == [0, 1, 0] and texts.rank(keys).tolist() == [2, 2, 1]
     assert raydex.join([b"a", b"ab", b""], keys).build.tolist() == [1]
     assert raydex.join(keys, [b"a", b"ab"]).build.tolist() == [1]
+    assert raydex.join(keys, keys).build.tolist() == [0, 1, 2]
+    one = pa.array([b"a", b"\0"], pa.binary(1))
+    assert raydex.build(one).count([b"", b"a", b"\0"]).tolist() == [0, 1, 1]
 
 
 def test_what_makes_strings_short():
