@@ -27,7 +27,6 @@ NO_TABLE = "raydex has no table, so that nothing exceeds it: `kind` changes noth
 DEVIATIONS = {
     "test_isin_both_arrays_are_object": NO_KEYS + "object",
     "test_isin_both_arrays_have_structured_dtype": NO_KEYS + "records",
-    "test_isin_char_array": NO_KEYS + "str",
     "test_isin_errors": NO_TABLE,
     "test_isin_first_array_is_object": NO_KEYS + "object",
     "test_isin_mixed_dtype[table-int16-int8]": NO_TABLE,
@@ -37,8 +36,7 @@ DEVIATIONS = {
     "test_searchsorted_complex": NO_KEYS + "complex",
     "test_searchsorted_structured": NO_KEYS + "records",
     "test_searchsorted_type_specific": NO_KEYS + "longdouble, among others",
-    "test_searchsorted_unicode": NO_KEYS + "str",
-    "test_searchsorted_variable_length": NO_KEYS + "str",
+    "test_searchsorted_unicode": NO_KEYS + "str of more than 8 bytes",
     "test_searchsorted_with_sorter": NO_KEYS + "longdouble, among others",
 }
 

@@ -174,7 +174,7 @@ def wrong_arguments(engine):
     found = {
         "dtype": _error_of(index.first, np.array([1], "M8[s]") if odd else keys),
         "sizes": _error_of(index.count, keys, keys[:5] if odd else keys),
-        "strings": _error_of(index.count, np.array(["a"]) if odd else keys),
+        "complex": _error_of(index.count, np.array([1j]) if odd else keys),
         "rows": _error_of(index.insert, keys[:2], [1, -1] if odd else [1, 2]),
         "values": _error_of(index.sum, keys, values=np.arange(3)),
         "value types": _error_of(index.sum, keys, values=np.arange(1000, dtype="int32" if odd else "int64")),
@@ -184,7 +184,7 @@ def wrong_arguments(engine):
         "build": _error_of(
             raydex.sharded.build, np.arange(5, dtype="int32" if odd else "int64"), engine=engine),
         "structure": _error_of(raydex.sharded.build, keys, "direct" if odd else "btree", engine=engine),
-        "any length": _error_of(raydex.sharded.build, np.array(["a"]) if odd else keys, engine=engine),
+        "any length": _error_of(raydex.sharded.build, np.array(["a long word"]) if odd else keys, engine=engine),
         "join": _error_of(raydex.sharded.join, keys, keys, "sideways" if odd else "inner", engine=engine),
         "join types": _error_of(
             raydex.sharded.join, keys, np.array([b"a"]) if odd else keys, engine=engine),

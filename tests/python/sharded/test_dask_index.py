@@ -118,7 +118,7 @@ def test_times_of_other_units(random):
 def test_strings(random):
     keys, points = (keys_of("str", size, random) for size in (400, 60))
     points.iloc[5] = None
-    one = raydex.build(keys)  # of strings of any length: points only
+    one = raydex.build(keys)
     index = rd.build(series(keys, [100]), shards=4)
     lazy = series(points, [20])
     for call in ("first", "count", "contains"):

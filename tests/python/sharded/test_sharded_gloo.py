@@ -61,11 +61,11 @@ def test_tensors(tmp_path):
 def test_an_error_of_one_process_is_known_to_all(tmp_path):
     found = run("wrong_arguments", 3, tmp_path)
     own = {
-        "dtype": "InvalidType", "sizes": "InvalidArgument", "strings": "InvalidType", "rows": "InvalidArgument",
+        "dtype": "InvalidType", "sizes": "InvalidArgument", "complex": "InvalidType", "rows": "InvalidArgument",
         "most": "InvalidArgument", "structure": "InvalidArgument", "join": "InvalidArgument",
-        "any length": "InvalidType", "join types": "InvalidType",
+        "any length": "Unsupported", "join types": "InvalidType",
     }
-    for name in ("dtype", "sizes", "strings", "rows", "any length"):
+    for name in ("dtype", "sizes", "complex", "rows", "any length"):
         assert found[1][name][0] == own[name]
         for other in (0, 2):
             kind, message = found[other][name]
