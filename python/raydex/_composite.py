@@ -87,7 +87,7 @@ def check_columns(sources: list[Source]) -> None:
 
 
 class Packing:
-    """How columns are packed: their types, their order, the dictionaries of strings."""
+    """How columns are packed: their types, their order, the dictionaries of those that are numbered."""
 
     def __init__(
         self, names: list[str] | None, sources: list[Source], stream: int, device: Device, descending: Any, missing: Any
@@ -160,6 +160,7 @@ class Packing:
         return column if words is None else words.numbers(column, stream)
 
     def close(self) -> None:
+        """Frees the dictionaries."""
         self._dictionaries = [None] * len(self.keys)
 
     def descends(self, p: int) -> bool:
@@ -521,8 +522,8 @@ class CompositeIndex(Index):
     and of columns that are far apart those alone that there were; it refuses others.
 
     *Ranks*, predecessors and successors are in the order of all columns; to fewer columns all keys are equal that begin
-    with these. Their points are of the keys' own types. Columns that take each number of 32 or 64 bits have none. All
-    else is as of `Index`; a frame is looked up with its labels.
+    with these. Their points are of the keys' own types; texts may be any. Columns that take each number of 32 or 64
+    bits have none. All else is as of `Index`; a frame is looked up with its labels.
     """
 
     __module__ = "raydex"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of a composite key by numbers in their order: strings of any length, and cells that are far apart."""
+"""Cells as numbers in their order, which structures take as keys: strings of any length, and in composite keys values
+that are far apart. Also what begins with strings, as ranges of keys or numbers."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import gc
 import sys
 import types
 import uuid
+import weakref
 
 import numpy as np
 import pytest
@@ -395,6 +396,8 @@ def test_prefixes_as_users_have_them():
     assert index.isin(raydex.starts_with(["ftp", "z"])).tolist() == [True, False]
     symbols = raydex.build(["AAPL", "AMZN", "MSFT"])
     assert symbols.count(raydex.starts_with(["A", "AM", "AMZN", "AMZNX", "of nine bytes"])).tolist() == [2, 1, 1, 0, 0]
+    padded = raydex.build(["a", "abc"])  # by NUL bytes, which are none of them
+    assert padded.count(raydex.starts_with(["a\0", "a"])).tolist() == [0, 2]
     assert repr(raydex.starts_with("a")) == "raydex.starts_with('a')"
     two = raydex.build({"kind": [1, 1, 2], "url": ["https://a.org", "https://b.org", "https://a.org"]})
     assert two.count((1, raydex.starts_with("https"))) == 2
@@ -459,6 +462,14 @@ def test_edits_of_strings():
     for call in (index.first, index.rank, index.erase):
         with pytest.raises(raydex.InvalidArgument, match="it is closed"):
             call(words)
+
+
+def test_a_closed_index_frees_its_dictionary():
+    one, several = raydex.build(["of nine bytes"]), raydex.build((["of nine bytes"], [1]))
+    held = [weakref.ref(one._words), weakref.ref(several._packing._dictionaries[0])]
+    for index in (one, several):
+        index.close()
+    assert [words() for words in held] == [None, None]
 
 
 def test_aggregates_and_joins_over_strings(random):
