@@ -37,21 +37,22 @@ class ordered_dictionary;
 ///
 /// *Cost*: to make it, a radix sort of first words, and of strings that share theirs, another one a
 /// round, by where they differ next, until they differ or end; a pair of strings is compared by one
-/// thread. For numbers a search in a tree and a comparison a key, for prefixes three searches;
-/// where many keys share a first word, as many comparisons more as the logarithm of how many.
+/// thread. For numbers a search in a tree and a comparison a key, for prefixes two searches; where
+/// many keys share a first word, as many comparisons more as the logarithm of how many.
 ///
 /// *Memory*, bytes for each different key:
 /// - 8.6 for its first word;
 /// - 8 more if strings go beyond that;
 /// - 8 more and a copy of it, unless all strings have the same size, of up to 16 bytes behind those
 ///   that all begin with;
-/// - 4 more of strings that are copied, if some share a first word and the byte behind it.
+/// - 4 more of strings that are copied, if some that share their first word share 8 bytes more.
 ///
 /// To make it, up to 60 bytes a row more, and 100 where all share their first word.
 ///
 /// *Streams*: making it synchronises; numbers are queued, and are to be done before it is
 /// destroyed. *Threads*: several may look up numbers at a time. Calls throw `invalid_argument`,
-/// `unavailable`, `out_of_memory`, `cuda_error`.
+/// `unavailable`, `unsupported` (strings of more than 2^31 bytes among 2^32 that differ late),
+/// `out_of_memory`, `cuda_error`.
 class RAYDEX_EXPORT key_dictionary {
  public:
   /// Of the keys of a column, which may be gone afterwards.

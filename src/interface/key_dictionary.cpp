@@ -2,7 +2,10 @@
 // What is checked before the keys of a column are put in order.
 #include "raydex/key_dictionary.hpp"
 
-#include <utility>
+#include <fmt/format.h>
+
+#include <string>
+#include <variant>
 
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
@@ -15,6 +18,10 @@ namespace {
 std::optional<key_format> format_of_part(const key_part& part) {
   const auto* const cells = std::get_if<column>(&part);
   return cells == nullptr ? std::nullopt : std::optional(cells->format);
+}
+
+std::string name_of(const std::optional<key_format>& format) {
+  return format ? to_string(*format) : "strings";
 }
 
 }  // namespace
@@ -45,7 +52,10 @@ std::uint64_t key_dictionary::resident_bytes() const noexcept {
 packed_keys key_dictionary::numbers(const context& on, const key_part& keys) const try {
   check_space(on, where_);
   check_key(where_, "keys", {keys});
-  check_same_key("keys", {keys}, {format_});
+  if (const auto own = format_of_part(keys); own != format_) {
+    throw invalid_argument(fmt::format("keys: they are {}, but those of the dictionary are {}",
+                                       name_of(own), name_of(format_)));
+  }
   return held_->numbers(on, keys);
 } catch (...) {
   rethrow_as_error();
@@ -53,9 +63,10 @@ packed_keys key_dictionary::numbers(const context& on, const key_part& keys) con
 
 packed_ranges key_dictionary::ranges_of_prefixes(const context& on,
                                                  const string_column& prefixes) const try {
+  check_space(on, where_);
+  check_key(where_, "prefixes", {prefixes});
   if (format_) throw invalid_argument("prefixes: the dictionary is of no strings");
-  packed_keys begins = numbers(on, prefixes);
-  return {std::move(begins), held_->prefix_ends(on, prefixes)};
+  return held_->ranges_of_prefixes(on, prefixes);
 } catch (...) {
   rethrow_as_error();
 }

@@ -14,7 +14,9 @@
 
 namespace raydex {
 
-struct packed_keys;  // of composite_keys.hpp
+// Of composite_keys.hpp.
+struct packed_keys;
+struct packed_ranges;
 
 // Builds an index over a column.
 using index_maker = std::function<std::unique_ptr<index>(const context& on, const column& keys)>;
@@ -91,10 +93,11 @@ class ordered_dictionary {
 
   std::uint64_t size() const noexcept { return size_; }
   std::uint64_t resident_bytes() const noexcept { return resident_bytes_; }
-  // Writes those of keys of the column's format.
+  // The numbers of keys of the column's format.
   virtual packed_keys numbers(const context& on, const key_part& keys) const = 0;
-  // Writes the numbers behind those of all that begin with strings, which the column has.
-  virtual packed_keys prefix_ends(const context& on, const string_column& strings) const = 0;
+  // The numbers of all keys that begin with strings; the column has strings.
+  virtual packed_ranges ranges_of_prefixes(const context& on,
+                                           const string_column& strings) const = 0;
 
  protected:
   ordered_dictionary() = default;

@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "raydex/composite_keys.hpp"
 #include "raydex/core/lookups/key_dictionary.hpp"
+#include "raydex/error.hpp"
 #include "src/interface/searchable.hpp"
 #include "src/operations/joins/slices.hpp"
 #include "src/operations/lookups/search_sorted.hpp"
@@ -29,14 +31,11 @@ inline const validity_bitmap& validity_of(const key_part& part) {
 template <executor Executor, class RowId>
 class key_order {
  public:
-  // `keys` has the bytes that all strings begin with left out.
+  // `keys` has the bytes that all strings begin with left out; the longest one has so many.
   key_order(const context& on, const core::key_words& keys, std::uint64_t size,
-            const validity_bitmap& validity)
-      : keys_(keys) {
-    buffer<std::uint64_t> words(on, size);
-    Executor::for_each(on, core::put_first_words{keys, words.data()}, size);
-    const column first(key_format(key_type::uint64), words.data(), size, validity);
-    sorted_ = Executor::template sort_column<std::uint64_t, RowId>(on, first, std::nullopt);
+            const validity_bitmap& validity, std::uint64_t longest)
+      : keys_(keys), longest_(longest) {
+    sort_first_words(on, size, validity);
     if (keys.of.is_strings) settle_ties(on);
   }
 
@@ -71,6 +70,13 @@ class key_order {
     return Executor::read(on, numbers + size - 1);
   }
 
+  void sort_first_words(const context& on, std::uint64_t size, const validity_bitmap& validity) {
+    buffer<std::uint64_t> words(on, size);
+    Executor::for_each(on, core::put_first_words{keys_, words.data()}, size);
+    const column first(key_format(key_type::uint64), words.data(), size, validity);
+    sorted_ = Executor::template sort_column<std::uint64_t, RowId>(on, first, std::nullopt);
+  }
+
   void settle_ties(const context& on) {
     ties tied = find_ties(on);
     std::uint64_t groups = sum(on, tied.groups.data(), tied.size());
@@ -82,9 +88,9 @@ class key_order {
                                                        distance.data()},
                          tied.size());
       buffer<std::uint64_t> sorted_by;
-      tied = keep_different(on, tied, distance.data(), groups, sorted_by);
+      tied = keep_unsettled(on, tied, distance.data(), groups, sorted_by);
       groups = with_row_id(row_ids_of(tied.size()), [&](auto place) {
-        return put_in_order<decltype(place)>(on, tied, column(sorted_by));
+        return sort_groups<decltype(place)>(on, tied, column(sorted_by));
       });
     }
   }
@@ -100,26 +106,28 @@ class key_order {
   }
 
   // Those of groups that differ, and what they are sorted by.
-  ties keep_different(const context& on, ties& tied, const std::uint64_t* distance,
+  ties keep_unsettled(const context& on, ties& tied, const std::uint64_t* distance,
                       std::uint64_t groups, buffer<std::uint64_t>& sorted_by) const {
     buffer<std::uint64_t> ranks(on, tied.size());
-    Executor::for_each(on, core::mark_different{tied.groups.data(), distance, ranks.data()},
+    Executor::for_each(on, core::mark_unsettled{tied.groups.data(), distance, ranks.data()},
                        tied.size());
     ties kept(on, sum(on, ranks.data(), tied.size()));
     sorted_by = {on, kept.size()};
     if (kept.size() == 0) return kept;
+    const auto bits = static_cast<unsigned>(std::bit_width(groups));
+    if (static_cast<unsigned>(std::bit_width(longest_)) > 64 - bits)
+      throw unsupported("keys: too many strings, and too long ones, to be put in order");
     Executor::for_each(
         on,
-        core::put_different<RowId>{keys_, sorted_.row_ids.data(), tied.view(), distance,
-                                   ranks.data(), static_cast<unsigned>(std::bit_width(groups)),
-                                   kept.view(), sorted_by.data()},
+        core::put_unsettled<RowId>{keys_, sorted_.row_ids.data(), tied.view(), distance,
+                                   ranks.data(), bits, kept.view(), sorted_by.data()},
         tied.size());
     return kept;
   }
 
   // Sorts each group; returns how many groups there are then.
   template <class Place>
-  std::uint64_t put_in_order(const context& on, ties& tied, const column& sorted_by) {
+  std::uint64_t sort_groups(const context& on, ties& tied, const column& sorted_by) {
     const std::uint64_t size = tied.size();
     if (size == 0) return 0;
     const auto order =
@@ -137,6 +145,7 @@ class key_order {
   }
 
   core::key_words keys_;
+  std::uint64_t longest_;
   sorted_column<std::uint64_t, RowId> sorted_;
 };
 
@@ -181,44 +190,49 @@ class built_dictionary final : public ordered_dictionary {
     }
     with_row_id(row_ids_of(size),
                 [&](auto row_id) { hold<decltype(row_id)>(on, words, keys, rows); });
-    Executor::synchronise(on);
     resident_bytes_ = tree_->resident_bytes() + seconds_.bytes() + second_at_.bytes() +
                       offsets_.bytes() + strings_.bytes();
   }
 
   packed_keys numbers(const context& on, const key_part& keys) const override {
-    return number_in_slices(
-        on, keys, [&](const core::key_words& words, std::uint64_t count, auto* out) {
-          buffer<std::uint64_t> firsts(on, count);
-          buffer<std::uint64_t> places(on, count);
-          Executor::for_each(on, core::put_first_words{words, firsts.data()}, count);
-          tree_->rank(on, column(firsts), false, places.data());
-          Executor::for_each(
-              on, core::put_key_numbers<number_of<decltype(out)>>{view(words), places.data(), out},
-              count);
-        });
+    packed_keys made = room(on, size_of({keys}));
+    for_each_words(keys,
+                   [&](const core::key_words& words, std::uint64_t first, std::uint64_t count) {
+                     buffer<std::uint64_t> firsts(on, count);
+                     buffer<std::uint64_t> places(on, count);
+                     rank_first_words(on, words, firsts, places);
+                     put_numbers(on, words, places, at(made, first));
+                   });
+    put_missing(on, keys, made);
+    return made;
   }
 
-  packed_keys prefix_ends(const context& on, const string_column& strings) const override {
-    return number_in_slices(
-        on, strings, [&](const core::key_words& words, std::uint64_t count, auto* out) {
+  packed_ranges ranges_of_prefixes(const context& on, const string_column& strings) const override {
+    packed_ranges made{room(on, strings.size), room(on, strings.size)};
+    for_each_words(
+        strings, [&](const core::key_words& words, std::uint64_t first, std::uint64_t count) {
           buffer<std::uint64_t> firsts(on, count);
-          buffer<std::uint64_t> begins(on, count);
+          buffer<std::uint64_t> places(on, count);
           buffer<std::uint64_t> ends(on, count);
-          Executor::for_each(on, core::put_first_words{words, firsts.data()}, count);
-          tree_->rank(on, column(firsts), false, begins.data());
+          rank_first_words(on, words, firsts, places);
+          put_numbers(on, words, places, at(made.lower, first));
           Executor::for_each(on, core::put_greatest_words{words, firsts.data()}, count);
           tree_->rank(on, column(firsts), true, ends.data());
-          Executor::for_each(on,
-                             core::put_prefix_ends<number_of<decltype(out)>>{
-                                 view(words), begins.data(), ends.data(), out},
-                             count);
+          std::visit(
+              [&]<class Number>(Number* out) {
+                Executor::for_each(
+                    on, core::put_prefix_ends<Number>{view(words), places.data(), ends.data(), out},
+                    count);
+              },
+              at(made.upper, first));
         });
+    put_missing(on, strings, made.lower);
+    put_missing(on, strings, made.upper);
+    return made;
   }
 
  private:
-  template <class Pointer>
-  using number_of = std::remove_pointer_t<Pointer>;
+  using numbers_at = std::variant<std::uint32_t*, std::uint64_t*>;
 
   // Room for numbers, which go up to twice the size.
   packed_keys room(const context& on, std::uint64_t size) const {
@@ -232,21 +246,38 @@ class built_dictionary final : public ordered_dictionary {
     return made;
   }
 
-  // Has `put(words, count, out)` write numbers of slices of keys.
-  template <class Put>
-  packed_keys number_in_slices(const context& on, const key_part& keys, const Put& put) const {
-    const std::uint64_t size = size_of({keys});
-    packed_keys made = room(on, size);
-    for_each_slice(size, [&](std::uint64_t first, std::uint64_t count) {
+  static numbers_at at(packed_keys& made, std::uint64_t first) {
+    if (made.format.width == 4) return made.narrow.data() + first;
+    return made.wide.data() + first;
+  }
+
+  // Calls f(words, first, count) for slices of keys.
+  template <class F>
+  void for_each_words(const key_part& keys, const F& f) const {
+    for_each_slice(size_of({keys}), [&](std::uint64_t first, std::uint64_t count) {
       const key_part some =
           std::visit([&](const auto& cells) { return key_part(slice(cells, first, count)); }, keys);
-      const core::key_words words{
-          std::visit([](const auto& cells) { return key_cells_of(cells); }, some), skipped_};
-      made.format.width == 4 ? put(words, count, made.narrow.data() + first)
-                             : put(words, count, made.wide.data() + first);
+      f(core::key_words{std::visit([](const auto& cells) { return key_cells_of(cells); }, some),
+                        skipped_},
+        first, count);
     });
-    put_missing(on, keys, made);
-    return made;
+  }
+
+  // Writes the first words of keys, and how many of the dictionary's are less.
+  void rank_first_words(const context& on, const core::key_words& words,
+                        buffer<std::uint64_t>& firsts, buffer<std::uint64_t>& places) const {
+    Executor::for_each(on, core::put_first_words{words, firsts.data()}, firsts.size());
+    tree_->rank(on, column(firsts), false, places.data());
+  }
+
+  void put_numbers(const context& on, const core::key_words& words,
+                   const buffer<std::uint64_t>& places, const numbers_at& to) const {
+    std::visit(
+        [&]<class Number>(Number* out) {
+          Executor::for_each(on, core::put_key_numbers<Number>{view(words), places.data(), out},
+                             places.size());
+        },
+        to);
   }
 
   static void put_missing(const context& on, const key_part& keys, packed_keys& made) {
@@ -279,7 +310,7 @@ class built_dictionary final : public ordered_dictionary {
   void hold(const context& on, const core::key_words& keys, const key_part& column_of_keys,
             packed_keys* rows) {
     const std::uint64_t size = size_of({column_of_keys});
-    const key_order<Executor, RowId> order(on, keys, size, validity_of(column_of_keys));
+    const key_order<Executor, RowId> order(on, keys, size, validity_of(column_of_keys), bytes_);
     const std::uint64_t* const words = order.sorted().keys.data();
     const RowId* const row_ids = order.sorted().row_ids.data();
     buffer<std::uint64_t> ranks(on, order.size());
@@ -289,22 +320,25 @@ class built_dictionary final : public ordered_dictionary {
     buffer<std::uint64_t> firsts(on, size_);
     buffer<std::uint64_t> key_rows(on, keys.of.is_strings ? size_ : 0);
     Executor::for_each(on,
-                       core::put_different_keys<RowId>{keys, words, row_ids, ranks.data(),
-                                                       firsts.data(), key_rows.data()},
+                       core::put_distinct_keys<RowId>{words, row_ids, ranks.data(), firsts.data(),
+                                                      key_rows.data()},
                        order.size());
     if (has_seconds_) put_second_words(on, keys, firsts.data(), key_rows.data());
     tree_ = raydex::hold_ascending<Executor>(on, column(firsts));
     copy_strings(on, keys.of, key_rows.data(), copied);
-    if (rows == nullptr) return;
+    if (rows == nullptr) return Executor::synchronise(on);
 
-    *rows = room(on, size);
-    const auto put = [&]<class Number>(Number* out) {
-      Executor::clear(on, out, size);
-      Executor::for_each(on, core::put_row_numbers<RowId, Number>{row_ids, ranks.data(), out},
-                         order.size());
-    };
-    rows->format.width == 4 ? put(rows->narrow.data()) : put(rows->wide.data());
-    put_missing(on, column_of_keys, *rows);
+    packed_keys made = room(on, size);
+    std::visit(
+        [&]<class Number>(Number* out) {
+          Executor::clear(on, out, size);
+          Executor::for_each(on, core::put_row_numbers<RowId, Number>{row_ids, ranks.data(), out},
+                             order.size());
+        },
+        at(made, 0));
+    put_missing(on, column_of_keys, made);
+    Executor::synchronise(on);
+    *rows = std::move(made);
   }
 
   void put_second_words(const context& on, const core::key_words& keys, const std::uint64_t* firsts,
@@ -318,12 +352,12 @@ class built_dictionary final : public ordered_dictionary {
   void put_second_begins(const context& on, const core::key_words& keys,
                          const std::uint64_t* firsts, const std::uint64_t* rows) {
     second_at_ = {on, size_};
-    buffer<std::uint64_t> farthest(on, 1);
-    Executor::clear(on, farthest.data());
+    buffer<std::uint64_t> any(on, 1);
+    Executor::clear(on, any.data());
     Executor::for_each(
-        on, core::put_second_begins{keys, firsts, rows, size_, second_at_.data(), farthest.data()},
+        on, core::put_second_begins{keys, firsts, rows, size_, second_at_.data(), any.data()},
         size_);
-    if (Executor::read(on, farthest.data()) == 0) second_at_ = {};
+    if (Executor::read(on, any.data()) == 0) second_at_ = {};
   }
 
   // Copies the strings of some rows.
@@ -335,8 +369,8 @@ class built_dictionary final : public ordered_dictionary {
     Executor::for_each(on, core::put_string_sizes{of, rows, offsets_.data() + 1}, size);
     Executor::inclusive_sum(on, offsets_.data() + 1, size);
     strings_ = {on, Executor::read(on, offsets_.data() + size)};
-    Executor::for_each_in_warps(on, core::copy_strings{of, rows, offsets_.data(), strings_.data()},
-                                size);
+    Executor::for_each_in_groups(on, core::copy_strings{of, rows, offsets_.data(), strings_.data()},
+                                 size);
   }
 
   std::uint64_t skipped_ = 0;  // bytes that all strings begin with

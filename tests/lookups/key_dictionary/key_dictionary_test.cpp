@@ -321,7 +321,7 @@ TEST_F(dictionary, OtherKeys) {
   const placed_table others(at(), {cells_of<std::int64_t>{1}});
   const key_dictionary words(tested_backend(), at(), rows.parts.front());
   expect_error<invalid_argument>([&] { words.numbers(at(), others.parts.front()); },
-                                 {"keys: column 1 is int64"});
+                                 {"keys: they are int64, but those of the dictionary are strings"});
   const key_dictionary numbers(tested_backend(), at(), others.parts.front());
   expect_error<invalid_argument>(
       [&] { numbers.ranges_of_prefixes(at(), std::get<string_column>(rows.parts.front())); },

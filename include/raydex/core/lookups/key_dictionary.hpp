@@ -39,14 +39,16 @@ struct key_words {
     const string_cell own(of, i);
     return at == differs_in_size ? own.size : own.word(skipped + at);
   }
-  /// Where two keys of the column differ, from a byte on; up to there they are equal.
-  RAYDEX_HD std::uint64_t first_difference(std::uint64_t i, std::uint64_t j,
-                                           std::uint64_t from) const {
+  /// Where two keys of the column differ, from a byte on; up to there they are equal. Bytes from
+  /// `end` on are not looked at.
+  RAYDEX_HD std::uint64_t first_difference(std::uint64_t i, std::uint64_t j, std::uint64_t from,
+                                           std::uint64_t end = differs_nowhere) const {
     if (!of.is_strings) return differs_nowhere;
     const string_cell a(of, i);
     const string_cell b(of, j);
     const std::uint64_t most = a.size < b.size ? b.size : a.size;
     for (std::uint64_t at = skipped + from; at < most; at += 8) {
+      if (at - skipped >= end) return differs_nowhere;
       const std::uint64_t apart = a.word(at) ^ b.word(at);
       if (apart != 0) return at - skipped + (63 - floor_log2(apart)) / 8;
     }
@@ -65,14 +67,14 @@ struct find_first_valid {
   }
 };
 
-/// How strings of a column lie to one of them: what is common to all of them.
+/// What all strings of a column have in common, and their sizes.
 struct common_bytes {
   std::uint64_t prefix;    ///< bytes that all begin with
   std::uint64_t shortest;  ///< the bytes of the shortest one
   std::uint64_t longest;   ///< of the longest one
 };
 
-/// Finds what is common to strings.
+/// Finds what strings have in common.
 struct find_common_bytes {
   static constexpr std::uint64_t chunk = 1 << 12;       ///< strings that a group looks at
   static constexpr std::size_t most_scratch_bytes = 0;  ///< none is needed
@@ -188,15 +190,16 @@ struct find_differences {
   RAYDEX_HD void operator()(std::uint64_t k) const {
     const std::uint64_t group = tied.groups[k];
     if (k == 0 || tied.groups[k - 1] != group) return;
-    const std::uint64_t byte =
-        keys.first_difference(static_cast<std::uint64_t>(rows[tied.places[k - 1]]),
-                              static_cast<std::uint64_t>(rows[tied.places[k]]), tied.from[k]);
-    if (byte != differs_nowhere) keep_largest(distance + group, differs_nowhere - byte);
+    const std::uint64_t known = differs_nowhere - load_atomically(distance + group);
+    const std::uint64_t byte = keys.first_difference(
+        static_cast<std::uint64_t>(rows[tied.places[k - 1]]),
+        static_cast<std::uint64_t>(rows[tied.places[k]]), tied.from[k], known);
+    if (byte < known) keep_largest(distance + group, differs_nowhere - byte);
   }
 };
 
 /// Marks the keys of groups that differ.
-struct mark_different {
+struct mark_unsettled {
   const std::uint64_t* groups;    ///< as of `tied_keys`
   const std::uint64_t* distance;  ///< as of `find_differences`
   std::uint64_t* out;             ///< 1 or 0 a key
@@ -208,14 +211,13 @@ struct mark_different {
 /// Writes those keys, and what they are sorted by: the number of their group, and as many bits as
 /// are left of what follows from the first byte on in which the group differs, or sizes.
 template <class RowId>
-struct put_different {
+struct put_unsettled {
   key_words keys;                 ///< the column
   const RowId* rows;              ///< in the order of keys
   tied_keys tied;                 ///< as of `find_differences`
   const std::uint64_t* distance;  ///< likewise
   const std::uint64_t* ranks;     ///< how many are marked up to each one
-  unsigned bits;                  ///< of the numbers of groups; those left hold sizes: 2^32 rows in
-                                  ///< groups leave room for strings of 2^33 bytes
+  unsigned bits;                  ///< of the numbers of groups; those left hold sizes
   tied_keys out;                  ///< those that are marked; without groups
   std::uint64_t* sorted_by;       ///< a number each
 
@@ -293,8 +295,7 @@ struct put_row_numbers {
 
 /// Writes different keys, once each.
 template <class RowId>
-struct put_different_keys {
-  key_words keys;              ///< the column
+struct put_distinct_keys {
   const std::uint64_t* words;  ///< as of `mark_first_of_equal`
   const RowId* rows;           ///< likewise
   const std::uint64_t* ranks;  ///< as of `put_row_numbers`
@@ -352,45 +353,39 @@ RAYDEX_HD inline std::uint64_t begin_of_group(const std::uint64_t* firsts, std::
   return begin;
 }
 
-/// Writes where the second words of groups begin: of a key that has a first word of its own behind
-/// that, of others at the first word in which those of their group differ.
+/// Writes where the second words of groups begin: behind the first one, if those differ, else at
+/// the first byte in which the keys of a group differ.
 struct put_second_begins {
   key_words keys;               ///< the column
   const std::uint64_t* firsts;  ///< the first words, ascending
   const std::uint64_t* rows;    ///< a row of each key
   std::uint64_t size;           ///< different keys
   std::uint32_t* out;           ///< a byte for the first key of each group
-  std::uint64_t* farthest;      ///< the largest byte but 8; 0 at first
+  std::uint64_t* any;           ///< 1 if one of them is not 8; 0 at first
 
   /// Writes that of a group by its first key.
   RAYDEX_HD void operator()(std::uint64_t e) const {
     if (e != 0 && firsts[e - 1] == firsts[e]) return;
     const std::uint64_t last = end_of_group(firsts, e, size) - 1;
     std::uint64_t byte = e == last ? 8 : keys.first_difference(rows[e], rows[last], 8);
-    if (byte > ~std::uint32_t{0}) byte = 8;
-    if (byte != 8) keep_largest(farthest, byte);
+    if (byte < 16 || byte > ~std::uint32_t{0}) byte = 8;
+    if (byte != 8 && load_atomically(any) == 0) keep_largest(any, 1);
     out[e] = static_cast<std::uint32_t>(byte);
   }
 };
 
 /// Writes the second words of strings.
 struct put_second_words {
-  key_words keys;               ///< the column
-  const std::uint64_t* firsts;  ///< the first words, ascending
-  const std::uint64_t* rows;    ///< a row of each key
-  std::uint32_t* second_at;     ///< of the first key of each group where they begin, then of all;
-                                ///< null: at 8
-  std::uint64_t* out;           ///< a word a key
+  key_words keys;                  ///< the column
+  const std::uint64_t* firsts;     ///< the first words, ascending
+  const std::uint64_t* rows;       ///< a row of each key
+  const std::uint32_t* second_at;  ///< of the first key of each group where they begin; null: at 8
+  std::uint64_t* out;              ///< a word a key
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t e) const {
-    std::uint32_t from = 8;
-    if (second_at != nullptr) {
-      const std::uint64_t begin = begin_of_group(firsts, e);
-      from = second_at[begin];
-      if (e != begin) second_at[e] = from;
-    }
-    out[e] = keys.word(rows[e], from);
+    const std::uint32_t at = second_at == nullptr ? 8 : second_at[begin_of_group(firsts, e)];
+    out[e] = keys.word(rows[e], at);
   }
 };
 
@@ -419,8 +414,9 @@ struct copy_strings {
   template <class Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t i) const {
     const string_cell own(of, rows[i]);
+    char* const to = out + offsets[i];
     for (std::uint64_t b = group.lane(); b < own.size; b += group.lanes())
-      out[offsets[i] + b] = own.bytes[b];
+      to[b] = own.bytes[b];
   }
 };
 
