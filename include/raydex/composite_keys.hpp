@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
 #include "raydex/export.hpp"
+#include "raydex/join.hpp"
 #include "raydex/memory.hpp"
 
 namespace raydex {
@@ -25,31 +27,32 @@ enum class missing_cells : std::uint8_t {
 
 /// A column of a composite key.
 struct composite_column {
-  column cells;                                      ///< one for each row
+  key_part cells;                                    ///< one for each row
   bool descending = false;                           ///< whether larger values come first
   missing_cells missing = missing_cells::unmatched;  ///< what those without a value are
-  /// What its values are known to be multiples of it apart by: 2 for the numbers of a
-  /// `key_dictionary`.
-  std::uint64_t step = 1;
 
   /// No cells.
   composite_column() = default;
   /// A column, in ascending order by default.
+  composite_column(const key_part& of,  // NOLINT(google-explicit-constructor)
+                   bool descends = false, missing_cells are = missing_cells::unmatched)
+      : cells(of), descending(descends), missing(are) {}
+  /// The same of cells of one size.
   composite_column(const column& of,  // NOLINT(google-explicit-constructor)
-                   bool descends = false, missing_cells are = missing_cells::unmatched,
-                   std::uint64_t apart = 1)
-      : cells(of), descending(descends), missing(are), step(apart) {}
+                   bool descends = false, missing_cells are = missing_cells::unmatched)
+      : cells(of), descending(descends), missing(are) {}
 };
 
 /// What became of a column: which codes have a number of how many bits.
 struct composite_part {
-  key_format format;                                 ///< of its cells
+  std::optional<key_format> format;                  ///< of its cells; nothing for strings
   bool descending = false;                           ///< as it was given
   missing_cells missing = missing_cells::unmatched;  ///< likewise
-  std::uint64_t first = 1;                           ///< the smallest code, see `encode`
-  std::uint64_t last = 0;  ///< the largest one; less than `first` where no cell has a value
-  std::uint64_t step = 1;  ///< what codes are apart is a multiple of it
-  unsigned bits = 0;       ///< of a number
+  bool numbered = false;    ///< whether its codes are the numbers of a `key_dictionary` of it
+  std::uint64_t first = 1;  ///< the smallest code, see `encode`
+  std::uint64_t last = 0;   ///< the largest one; less than `first` where no cell has a value
+  std::uint64_t step = 1;   ///< what codes are apart is a multiple of it
+  unsigned bits = 0;        ///< of a number
 };
 
 /// Which number is taken for a key among others: the closest one that is
@@ -82,6 +85,8 @@ struct packed_ranges {
   probes view() const { return ranges(lower.view(), upper.view()); }
 };
 
+struct packed_columns;
+
 /// Packs the columns of a key into one, in their order: an index that any structure builds over the
 /// packed column finds rows by all columns, by the first ones, and by the first ones and a range of
 /// the next one.
@@ -90,40 +95,51 @@ struct packed_ranges {
 /// type is; one whose missing cells have a place takes those of a number more. All of them together
 /// take 32 bits or 64. Where spans take more, columns are counted in steps, the largest ones that
 /// all values are apart by: days that times of microseconds are given in, whole numbers among
-/// floating ones. What takes more than 64 bits even so is `unsupported`. Byte strings span what
-/// lies between them in their order, floating numbers what lies between their bits: of such
-/// columns, and of strings of any length, give the numbers of a `key_dictionary` instead.
+/// floating ones. Where that does not suffice, columns are numbered by a `key_dictionary` of their
+/// values, those that take most bits first; strings always are. And where even numbers take more
+/// than 64 bits, so are the different keys of the first columns together.
 ///
-///     const composite_keys keys(where, session, {column(customers), column(days)});
-///     const auto index = build("auto", where, session, keys.pack_rows(session, columns).view());
-///     index->first(session, points(keys.pack_points(session, wanted).view()), rows);
+///     const key_parts columns = {column(customers), column(days)};
+///     packed_keys rows;
+///     const composite_keys keys(where, session, {columns[0], columns[1]}, &rows);
+///     const auto index = build("auto", where, session, rows.view());
+///     index->first(session, points(keys.pack_points(session, wanted).view()), found);
 ///
 /// *Cost*: to make it, a pass over the columns, and another one where steps are needed; to pack,
-/// another one, which writes 4 or 8 bytes a key. *Streams*: making it and
-/// `holds` synchronise; all else is queued. *Threads*: several may pack at a time. Calls throw
-/// `invalid_argument`, `unavailable`, `out_of_memory`, `cuda_error`.
+/// another one, which writes 4 or 8 bytes a key. A dictionary costs a sort to make, and a search a
+/// key to pack. *Memory*: of dictionaries, see there; to make them, their cost and up to 8 bytes a
+/// row for each column that is numbered. *Streams*: making it and `holds` synchronise; all else is
+/// queued. *Threads*: several may pack at a time. Calls throw `invalid_argument`, `unavailable`,
+/// `unsupported`, `out_of_memory`, `cuda_error`.
 class RAYDEX_EXPORT composite_keys {
  public:
-  /// Finds what columns span.
+  /// Finds what columns span, and numbers those that it has to.
   ///
   /// @param where the backend; `optix` does it as `cuda`
-  /// @param on scratch of the backend's memory, and a stream
+  /// @param on memory of dictionaries and a stream, which must both outlive it
   /// @param columns 1 to 16 of equal sizes, the most significant one first
+  /// @param rows if not null, gets what `pack_rows` makes of them, at less cost
   ///
-  /// Throws `unsupported` where they span more than 64 bits, and says how many each takes.
-  composite_keys(backend where, const context& on, std::span<const composite_column> columns);
+  /// Throws `unsupported` if two columns have more than 2^32 different values each, and others
+  /// are numbered.
+  composite_keys(backend where, const context& on, std::span<const composite_column> columns,
+                 packed_keys* rows = nullptr);
   /// The same of columns in braces.
-  composite_keys(backend where, const context& on, std::initializer_list<composite_column> columns)
-      : composite_keys(where, on, std::span(columns.begin(), columns.size())) {}
-
-  /// How many bits columns take, be they too many or not: as the constructor finds them.
-  static std::vector<unsigned> bits_of_columns(backend where, const context& on,
-                                               std::span<const composite_column> columns);
+  composite_keys(backend where, const context& on, std::initializer_list<composite_column> columns,
+                 packed_keys* rows = nullptr)
+      : composite_keys(where, on, std::span(columns.begin(), columns.size()), rows) {}
+  /// Takes over another one, which can only be assigned to or destroyed afterwards.
+  composite_keys(composite_keys&&) noexcept;
+  /// The same, in place of its own columns.
+  composite_keys& operator=(composite_keys&&) noexcept;
+  ~composite_keys();
 
   /// What became of each column.
   const std::vector<composite_part>& parts() const noexcept { return parts_; }
   /// Of packed keys: uint32 if all columns take up to 32 bits, else uint64.
   key_format format() const noexcept;
+  /// Bytes of memory of its dictionaries.
+  std::uint64_t resident_bytes() const noexcept;
 
   /// Packs the keys of rows, to build an index over them or to insert them. A row with a missing
   /// cell that is `unmatched` is missing.
@@ -131,14 +147,14 @@ class RAYDEX_EXPORT composite_keys {
   /// @param on memory and a stream, which must both outlive the result
   /// @param columns those that this was made of, or others that it `holds`: of values outside of
   ///        the spans the numbers are any, and nobody looks
-  packed_keys pack_rows(const context& on, std::span<const column> columns) const;
+  packed_keys pack_rows(const context& on, std::span<const key_part> columns) const;
 
   /// Packs points. One with a value outside of the spans or between steps, or with a missing cell
   /// that is `unmatched`, becomes a number that no key has; it is missing if keys have all numbers.
   ///
   /// @param on memory and a stream, which must both outlive the result
   /// @param columns as many as the key has, in its formats and of equal sizes
-  packed_keys pack_points(const context& on, std::span<const column> columns) const;
+  packed_keys pack_points(const context& on, std::span<const key_part> columns) const;
 
   /// Packs ranges: all keys whose first columns equal those of a probe, and, if there are bounds,
   /// whose next column has a value within them, both included, be it ascending or descending.
@@ -148,9 +164,18 @@ class RAYDEX_EXPORT composite_keys {
   /// @param equal the first columns of each probe, perhaps none; in the formats of the key
   /// @param lower lower bounds of the next column; nothing: it has none
   /// @param upper upper bounds; with neither, missing cells of that column are in the range
-  packed_ranges pack_ranges(const context& on, std::span<const column> equal,
-                            const std::optional<column>& lower = std::nullopt,
-                            const std::optional<column>& upper = std::nullopt) const;
+  packed_ranges pack_ranges(const context& on, std::span<const key_part> equal,
+                            const std::optional<key_part>& lower = std::nullopt,
+                            const std::optional<key_part>& upper = std::nullopt) const;
+
+  /// Packs ranges: all keys whose first columns equal those of a probe, and whose next column, of
+  /// strings, begins with one. A missing one is a beginning of none.
+  ///
+  /// @param on memory and a stream, which must both outlive the result
+  /// @param equal the first columns of each probe, perhaps none; in the formats of the key
+  /// @param prefixes what strings of the next column begin with
+  packed_ranges pack_prefixes(const context& on, std::span<const key_part> equal,
+                              const string_column& prefixes) const;
 
   /// Packs places among the keys, in their order: for each point the closest number on a side, be
   /// it a key's or not. Among fewer columns than the key has, all keys that begin with these are
@@ -162,24 +187,25 @@ class RAYDEX_EXPORT composite_keys {
   /// @param on memory and a stream, which must both outlive the result
   /// @param columns the first ones of each point; of values outside of the spans, too
   /// @param which on which side
-  packed_keys pack_closest(const context& on, std::span<const column> columns,
+  packed_keys pack_closest(const context& on, std::span<const key_part> columns,
                            closest_number which) const;
 
   /// Whether the largest number of the packed type is a key's, so that what is greater than all
   /// keys has no number: where spans fill all bits.
   bool is_full() const noexcept;
 
-  /// Whether all values of more rows lie within the spans, and as many steps apart, so that they
-  /// can be inserted.
-  bool holds(const context& on, std::span<const column> columns) const;
+  /// Whether all values of more rows lie within the spans, and as many steps apart, and are those
+  /// of dictionaries, so that they can be inserted.
+  bool holds(const context& on, std::span<const key_part> columns) const;
 
  private:
-  void check(const context& on, std::span<const column> columns) const;
-  void check_all(const context& on, std::span<const column> columns) const;
-  packed_keys pack(const context& on, std::span<const column> columns, bool are_rows) const;
+  // Returns how many rows they have.
+  std::uint64_t check(const context& on, std::span<const key_part> columns) const;
+  void check_all(const context& on, std::span<const key_part> columns) const;
 
   backend where_;
   std::vector<composite_part> parts_;
+  std::unique_ptr<packed_columns> packed_;
 };
 
 }  // namespace raydex

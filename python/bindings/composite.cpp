@@ -6,6 +6,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "bindings.hpp"
@@ -14,8 +15,8 @@ namespace raydex::python {
 
 namespace {
 
-using columns = std::vector<column>;
-using optional_column = std::optional<column>;
+using columns = key_parts;
+using optional_column = std::optional<key_part>;
 
 missing_cells missing_of(const std::string& name) {
   return name == "first"  ? missing_cells::first
@@ -23,34 +24,21 @@ missing_cells missing_of(const std::string& name) {
                           : missing_cells::unmatched;
 }
 
-// `descending`, `missing` and `steps`: one for each column.
-std::vector<composite_column> described(const columns& cells, const std::vector<bool>& descending,
-                                        const std::vector<std::string>& missing,
-                                        const std::vector<std::uint64_t>& steps) {
-  std::vector<composite_column> all;
-  for (std::size_t p = 0; p < cells.size(); ++p)
-    all.emplace_back(cells[p], descending.at(p), missing_of(missing.at(p)), steps.at(p));
-  return all;
-}
-
-void make(composite_keys* self, const std::string& backend_name, const session& from,
-          address stream, const columns& cells, const std::vector<bool>& descending,
-          const std::vector<std::string>& missing, const std::vector<std::uint64_t>& steps) {
-  new (self) composite_keys(parse_backend(backend_name), context_of(from, stream),
-                            described(cells, descending, missing, steps));
-}
-
-std::vector<unsigned> bits_of_columns(const std::string& backend_name, const session& from,
-                                      address stream, const columns& cells,
-                                      const std::vector<bool>& descending,
-                                      const std::vector<std::string>& missing,
-                                      const std::vector<std::uint64_t>& steps) {
-  return composite_keys::bits_of_columns(parse_backend(backend_name), context_of(from, stream),
-                                         described(cells, descending, missing, steps));
-}
-
 std::unique_ptr<packed_keys> on_heap(packed_keys&& made) {
   return std::make_unique<packed_keys>(std::move(made));
+}
+
+// With the keys of rows. `descending` and `missing`: one for each column.
+std::pair<std::unique_ptr<composite_keys>, std::unique_ptr<packed_keys>> keys_of(
+    const std::string& backend_name, const session& from, address stream, const columns& cells,
+    const std::vector<bool>& descending, const std::vector<std::string>& missing) {
+  std::vector<composite_column> all;
+  for (std::size_t p = 0; p < cells.size(); ++p)
+    all.emplace_back(cells[p], descending.at(p), missing_of(missing.at(p)));
+  auto rows = std::make_unique<packed_keys>();
+  auto keys = std::make_unique<composite_keys>(parse_backend(backend_name),
+                                               context_of(from, stream), all, rows.get());
+  return {std::move(keys), std::move(rows)};
 }
 
 // With the numbers of the column's rows.
@@ -72,13 +60,6 @@ std::pair<std::unique_ptr<packed_keys>, std::unique_ptr<packed_keys>> ranges_of_
     const string_column& prefixes) {
   packed_ranges made = self.ranges_of_prefixes(context_of(from, stream), prefixes);
   return {on_heap(std::move(made.lower)), on_heap(std::move(made.upper))};
-}
-
-std::vector<unsigned> bits(const composite_keys& self) {
-  std::vector<unsigned> all;
-  for (const composite_part& part : self.parts())
-    all.push_back(part.bits);
-  return all;
 }
 
 std::unique_ptr<packed_keys> pack_rows(const composite_keys& self, const session& from,
@@ -109,6 +90,13 @@ std::pair<std::unique_ptr<packed_keys>, std::unique_ptr<packed_keys>> pack_range
   return {on_heap(std::move(made.lower)), on_heap(std::move(made.upper))};
 }
 
+std::pair<std::unique_ptr<packed_keys>, std::unique_ptr<packed_keys>> pack_prefixes(
+    const composite_keys& self, const session& from, address stream, const columns& equal,
+    const string_column& prefixes) {
+  packed_ranges made = self.pack_prefixes(context_of(from, stream), equal, prefixes);
+  return {on_heap(std::move(made.lower)), on_heap(std::move(made.upper))};
+}
+
 bool holds(const composite_keys& self, const session& from, address stream, const columns& cells) {
   return self.holds(context_of(from, stream), cells);
 }
@@ -127,17 +115,23 @@ void bind_composite_keys(nb::module_& to) {
         return reinterpret_cast<address>(self.validity.data());
       });
   nb::class_<composite_keys>(to, "CompositeKeys")
-      .def("__init__", make, arg("backend"), arg("session"), arg("stream"), arg("columns"),
-           arg("descending"), arg("missing"), arg("steps"), without_gil())
-      .def_static("bits_of_columns", bits_of_columns, arg("backend"), arg("session"), arg("stream"),
-                  arg("columns"), arg("descending"), arg("missing"), arg("steps"), without_gil())
-      .def("bits", bits)
+      .def_static("of", keys_of, arg("backend"), arg("session"), arg("stream"), arg("columns"),
+                  arg("descending"), arg("missing"), without_gil())
+      .def_prop_ro("resident_bytes", &composite_keys::resident_bytes)
+      .def_prop_ro("is_numbered",
+                   [](const composite_keys& self) {
+                     return std::any_of(self.parts().begin(), self.parts().end(),
+                                        [](const composite_part& one) { return one.numbered; });
+                   })
+      .def_prop_ro("is_narrow", [](const composite_keys& self) { return self.format().width == 4; })
       .def("pack_rows", pack_rows, arg("session"), arg("stream"), arg("columns"),
            nb::keep_alive<0, 2>(), without_gil())
       .def("pack_points", pack_points, arg("session"), arg("stream"), arg("columns"),
            nb::keep_alive<0, 2>(), without_gil())
       .def("pack_ranges", pack_ranges, arg("session"), arg("stream"), arg("equal"),
            arg("lower").none(), arg("upper").none(), without_gil())
+      .def("pack_prefixes", pack_prefixes, arg("session"), arg("stream"), arg("equal"),
+           arg("prefixes"), without_gil())
       .def("pack_closest", pack_closest, arg("session"), arg("stream"), arg("columns"), arg("side"),
            nb::keep_alive<0, 2>(), without_gil())
       .def("is_full", &composite_keys::is_full)

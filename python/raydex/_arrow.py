@@ -147,6 +147,16 @@ def letters_of(cells: StringCells) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
     return (view(cells.bytes, int(offsets[-1]), "u1", cells.kept), offsets[:-1], np.diff(offsets))
 
 
+def repeated_string(one: StringCells, size: int, validity: Bitmap | None) -> StringCells:
+    """The first one of some strings in host memory so many times."""
+    letters, begins, sizes = letters_of(one)
+    word = letters[begins[0] :][: sizes[0]]
+    letters, offsets = np.tile(word, size), np.arange(size + 1) * len(word)
+    begin, first = (_raydex.data_of(array.__array_struct__) for array in (offsets, letters))
+    kept = (letters, offsets, validity)
+    return StringCells(first, begin, True, size, placed(validity), kept, unit=one.unit, bits=validity)
+
+
 def _validity(chunk: _raydex.ArrowChunk) -> Bitmap | None:
     address, first_bit = chunk.validity
     if address == 0:

@@ -85,7 +85,8 @@ def build(
         packed into 32 or 64 bits, in their order: each takes what its span needs, from its smallest value to its
         largest one. Where that is more, columns are counted in steps, the largest ones that all their values are apart
         by: days that are given in nanoseconds, whole numbers among floating ones. Strings of any length are numbered by
-        a dictionary, and where the bits do not suffice so are columns whose values are far apart, in host memory.
+        a dictionary. So are, in host memory, columns whose values are far apart if the bits do not suffice, and at last
+        the different keys of the first columns together.
     structure
         A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
         points and ranges.
@@ -119,7 +120,8 @@ def build(
     InvalidArgument, InvalidType
         For a column that is none, and for words and options that are not legal.
     Unsupported, Unavailable
-        For what the structure cannot do, columns that take more than 64 bits, and a backend that this machine lacks.
+        For what the structure cannot do, columns of a GPU that take more than 64 bits, and a backend that this
+        machine lacks.
     OutOfMemory, CudaError
         If the device has too little memory, or fails.
 

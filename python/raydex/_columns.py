@@ -303,7 +303,7 @@ def _string_column(source: Source, cells: StringCells, want: Key | None, role: s
     if want not in (None, own):
         raise _refuse(source.argument, cells.unit or "strings of any length", want or own)
     native = _raydex.Strings(cells.bytes, cells.offsets, cells.wide, cells.size, *cells.validity)
-    return Column(native, cells.size, own, source, cells.kept)
+    return Column(native, cells.size, own, source, (cells, cells.bits))
 
 
 def _byte_strings(codes: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

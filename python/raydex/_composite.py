@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,11 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._arguments import flag
 from raydex._array_libraries import is_of
-from raydex._arrow import Bitmap, HostCells, is_arrow, is_arrow_alone, view
+from raydex._arrow import Bitmap, HostCells, StringCells, is_arrow, is_arrow_alone, repeated_string, view
 from raydex._batches import AnyBatch, Points
 from raydex._columns import Column, column_of, read_as, role_of, short_texts
 from raydex._devices import Device
-from raydex._dictionaries import Dictionary, ends_of_prefixes
+from raydex._dictionaries import ends_of_prefixes
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import Index
@@ -102,15 +102,18 @@ class Packing:
         columns = [self._column(one, stream) for one in sources]
         self.keys = [one.key for one in columns]
         self.size = columns[0].size
-        self._dictionaries: list[Dictionary | None] = [None] * len(columns)
-        for p, one in enumerate(columns):
-            if one.key.dtype is None:
-                self._number(columns, p, stream)
-        self.native = self._packed_by(columns, stream)
-        self.rows: _raydex.PackedKeys | None = device.run(
-            self.native.pack_rows, device.session(), stream, natives(columns)
-        )
+        native, rows = device.run(
+            _raydex.CompositeKeys.of, device.backend, device.session(), stream, natives(columns), self._descending,
+            self._missing,
+        )  # fmt: skip
+        self._native: _raydex.CompositeKeys | None = native
+        self.rows: _raydex.PackedKeys | None = rows
         """What an index is built over, until it is."""
+        if device.number is not None and native.is_numbered:
+            raise Unsupported(
+                "column: they take more than 64 bits, from their smallest values to their largest ones; in the memory "
+                "of a GPU give coarser times, or fewer columns"
+            )
 
     def _column(self, source: Source, stream: int) -> Column:
         column = column_of(source, stream, copies=True)  # packed, it is one in any case
@@ -120,48 +123,21 @@ class Packing:
             raise Unsupported(f"{source.argument}: strings in the memory of a GPU are keys of raydex.join only")
         return short_texts(source, stream) or column
 
-    def _number(self, columns: list[Column], p: int, stream: int) -> None:
-        """Has numbers of a dictionary in place of a column."""
-        self._dictionaries[p], columns[p] = Dictionary.of(columns[p], stream, self.device)
-
-    def _packed_by(self, columns: list[Column], stream: int) -> _raydex.CompositeKeys:
-        """What packs columns; in host memory those whose cells are far apart are numbered before, until all of them
-        together take up to 64 bits."""
-        while True:
-            described = self._described(columns, stream)
-            try:
-                return self.device.run(_raydex.CompositeKeys, *described)
-            except Unsupported:
-                if self.device.number is not None:
-                    raise
-            bits = self.device.run(_raydex.CompositeKeys.bits_of_columns, *described)
-            left = [p for p, words in enumerate(self._dictionaries) if words is None]
-            if not left:
-                each = " + ".join(map(str, bits))
-                raise Unsupported(
-                    f"column: numbered by their different values, they take {each} = {sum(bits)} bits, but a key has "
-                    "64; give fewer columns"
-                )
-            self._number(columns, max(left, key=bits.__getitem__), stream)
-
-    def _described(self, columns: list[Column], stream: int) -> tuple[Any, ...]:
-        steps = [1 if words is None else 2 for words in self._dictionaries]
-        return (
-            self.device.backend, self.device.session(), stream, natives(columns), self._descending, self._missing, steps
-        )  # fmt: skip
+    @property
+    def native(self) -> _raydex.CompositeKeys:
+        if self._native is None:
+            raise InvalidArgument("index: it is closed; build another one")
+        return self._native
 
     def column(self, p: int, source: Source, stream: int, role: str = "") -> Column:
         """A column of probes as one of the key. `role`: see `column_of`."""
-        key, words = self.keys[p], self._dictionaries[p]
+        key = self.keys[p]
         source = read_as(source, key)
-        column = column_of(source, stream, key, True, role and role_of(source, key, role, stream))
-        if words is None and column.key.dtype is None:
-            raise InvalidArgument("index: it is closed; build another one")
-        return column if words is None else words.numbers(column, stream)
+        return column_of(source, stream, key, True, role and role_of(source, key, role, stream))
 
     def close(self) -> None:
         """Frees the dictionaries."""
-        self._dictionaries = [None] * len(self.keys)
+        self._native = None
 
     def descends(self, p: int) -> bool:
         return self._descending[p]
@@ -173,9 +149,6 @@ class Packing:
             return None
         return validity.there(column.size)
 
-    def ends_of_prefixes(self, p: int, source: Source, stream: int) -> tuple[Column, Column]:
-        return ends_of_prefixes(source, self.keys[p], self._dictionaries[p], stream)
-
     def has_short_texts(self, p: int) -> bool:
         """Whether a column is of texts of up to 8 bytes, so that longer ones are between two keys."""
         key = self.keys[p]
@@ -184,15 +157,10 @@ class Packing:
     @property
     def resident_bytes(self) -> int:
         """Bytes of the dictionaries."""
-        return sum(words.resident_bytes for words in self._dictionaries if words is not None)
+        return self.native.resident_bytes
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.keys))})"
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether numbers have 32 bits."""
-        return sum(self.native.bits()) <= 32
 
 
 def _of_each(argument: str, value: Any, columns: list[Source]) -> list[Any]:
@@ -277,9 +245,14 @@ def _in_step(columns: list[Column], sources: list[Source]) -> list[Column]:
 def _repeated(column: Column, source: Source, size: int) -> Column:
     if source.library.device is not None:
         raise InvalidArgument(f"{source.argument}: a single value beside columns of a GPU; give a column of them")
-    array, validity, _ = column.kept
+    cells = column.kept[0]
+    validity: Bitmap | None = column.kept[1]
     there = validity is None or bool(validity.there(1)[0])
-    cells = HostCells(np.repeat(array, size), None if there else Bitmap.of(np.zeros(size, bool)), column.key.unit)
+    missing = None if there else Bitmap.of(np.zeros(size, bool))
+    if isinstance(cells, StringCells):
+        cells = repeated_string(cells, size, missing)
+    else:
+        cells = HostCells(np.repeat(cells, size), missing, column.key.unit)
     made = column_of(Source(source.argument, None, source.library, cells), 0, column.key)
     made.no_key = None if column.no_key is None else np.repeat(column.no_key, size)
     return made
@@ -427,23 +400,31 @@ class CompositeBatch(AnyBatch):
     def _of_prefixes(self, packing: Packing, probe: Probe) -> tuple[Any, Any, Any]:
         last = probe.size - 1
         columns = [packing.column(p, one, self.stream) for p, one in enumerate(probe.sources[:last])]
-        ends = packing.ends_of_prefixes(last, probe.sources[last], self.stream)
-        sources = [*probe.sources, probe.sources[last]]
-        columns = _in_step([*columns, *ends], sources)
+        key, source = packing.keys[last], probe.sources[last]
+        if key.dtype is None:
+            columns = _in_step([*columns, packing.column(last, source, self.stream)], probe.sources)
+            return self._packed(packing, columns, packing.native.pack_prefixes, columns[:last], columns[last].native)
+        ends = ends_of_prefixes(source, key, None, self.stream)
+        columns = _in_step([*columns, *ends], [*probe.sources, source])
         return self._ranges(packing, columns[:last], *columns[last:])
 
     def _ranges(
         self, packing: Packing, equal: list[Column], lower: Column | None, upper: Column | None
     ) -> tuple[Any, Any, Any]:
-        begin, end = packing.device.run(
-            packing.native.pack_ranges, packing.device.session(), self.stream, natives(equal),
-            lower and lower.native, upper and upper.native,
+        return self._packed(
+            packing, (equal, lower, upper), packing.native.pack_ranges, equal, lower and lower.native,
+            upper and upper.native,
         )  # fmt: skip
+
+    def _packed(
+        self, packing: Packing, kept: Any, pack: Callable[..., Any], equal: list[Column], *bounds: Any
+    ) -> tuple[Any, Any, Any]:
+        begin, end = packing.device.run(pack, packing.device.session(), self.stream, natives(equal), *bounds)
         none = _no_keys(equal)
         if none is not None:
             for numbers, empty in zip(_numbers(packing, (begin, end), len(none)), (1, 0)):
                 numbers[none] = empty
-        return ((equal, lower, upper, begin, end), begin.column, end.column)
+        return ((kept, begin, end), begin.column, end.column)
 
     def _check_equal(self, packing: Packing, lower: Probe, upper: Probe) -> None:
         """Refuses ends that differ before the last column."""
@@ -458,7 +439,7 @@ class CompositeBatch(AnyBatch):
             sources = probe.sources[:last]
             columns = _in_step([packing.column(p, one, 0) for p, one in enumerate(sources)], sources)
             kept, _, _ = self._ranges(packing, columns, None, None)
-            found.append(_numbers(packing, kept[-2:], columns[0].size)[0])
+            found.append(_numbers(packing, kept[1:], columns[0].size)[0])
         if len({1, *map(len, found)}) > 2:
             raise InvalidArgument(f"upper: {len(found[1])} keys, but lower has {len(found[0])}")
         if (found[0] != found[1]).any():
@@ -491,7 +472,7 @@ def _same(a: Any, b: Any) -> bool:
 
 def _numbers(packing: Packing, packed: Any, size: int) -> list[npt.NDArray[Any]]:
     """The numbers of packed keys in host memory."""
-    return [view(one.data, size, "u4" if packing.is_narrow else "u8", one) for one in packed]
+    return [view(one.data, size, "u4" if packing.native.is_narrow else "u8", one) for one in packed]
 
 
 class CompositeIndex(Index):

@@ -102,6 +102,10 @@ RAYDEX_INTERNAL index_info info_of(const structure_facts& facts, backend where, 
 RAYDEX_INTERNAL rmq_info info_of(const structure_facts& facts, backend where, const column& values);
 
 // Checks of keys of several columns.
+// Of the cells of a column; nothing for strings.
+std::optional<key_format> format_of_part(const key_part& part);
+// The same in words.
+std::string text_of(const std::optional<key_format>& format);
 // Checks the columns of a key in a backend's memory, and returns how many rows they have.
 std::uint64_t check_key(backend where, const char* argument, const key_parts& keys);
 // Refuses columns of other formats, which are nothing for strings.

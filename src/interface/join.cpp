@@ -59,10 +59,6 @@ void check_tolerances(const column& times, const asof_options& how) {
                                      how.tolerances->size, times.size));
 }
 
-std::string text_of(const std::optional<key_format>& format) {
-  return format ? to_string(*format) : "strings";
-}
-
 }  // namespace
 
 std::string_view to_string(join_kind kind) try {
@@ -124,6 +120,15 @@ void check_same_format(const char* argument, key_format own, key_format needed, 
                                      owner, to_string(needed)));
 }
 
+std::optional<key_format> format_of_part(const key_part& part) {
+  const auto* const cells = std::get_if<column>(&part);
+  return cells == nullptr ? std::nullopt : std::optional(cells->format);
+}
+
+std::string text_of(const std::optional<key_format>& format) {
+  return format ? to_string(*format) : "strings";
+}
+
 std::uint64_t check_key(backend where, const char* argument, const key_parts& keys) {
   if (keys.empty() || keys.size() > most_key_parts) {
     throw invalid_argument(
@@ -156,8 +161,7 @@ void check_same_key(const char* argument, const key_parts& keys,
                                        argument, keys.size(), formats.size()));
   }
   for (std::size_t p = 0; p < keys.size(); ++p) {
-    const column* const cells = std::get_if<column>(&keys[p]);
-    const auto own = cells != nullptr ? std::optional(cells->format) : std::nullopt;
+    const auto own = format_of_part(keys[p]);
     if (own == formats[p]) continue;
     throw invalid_argument(fmt::format("{}: column {} is {}, but that of the build side is {}",
                                        argument, p + 1, text_of(own), text_of(formats[p])));

@@ -4,27 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <string>
-#include <variant>
-
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
 
 namespace raydex {
-
-namespace {
-
-std::optional<key_format> format_of_part(const key_part& part) {
-  const auto* const cells = std::get_if<column>(&part);
-  return cells == nullptr ? std::nullopt : std::optional(cells->format);
-}
-
-std::string name_of(const std::optional<key_format>& format) {
-  return format ? to_string(*format) : "strings";
-}
-
-}  // namespace
 
 key_dictionary::key_dictionary(backend where, const context& on, const key_part& keys,
                                packed_keys* numbers_of_rows) try
@@ -54,7 +38,7 @@ packed_keys key_dictionary::numbers(const context& on, const key_part& keys) con
   check_key(where_, "keys", {keys});
   if (const auto own = format_of_part(keys); own != format_) {
     throw invalid_argument(fmt::format("keys: they are {}, but those of the dictionary are {}",
-                                       name_of(own), name_of(format_)));
+                                       text_of(own), text_of(format_)));
   }
   return held_->numbers(on, keys);
 } catch (...) {

@@ -273,10 +273,42 @@ def test_ranks_of_texts_that_are_longer_than_all_keys(random):
     assert down.rank(given, "right").tolist() == [bisect.bisect_right(ranked, one) for one in asked]
 
 
-def test_too_many_columns_that_are_far_apart(random):
-    columns = tuple(random.integers(-(2**62), 2**62, 200) for _ in range(16))
-    with pytest.raises(raydex.Unsupported, match=r"numbered by their different values, they take .* = 128 bits"):
-        raydex.build(columns)
+def test_sixteen_columns_that_are_far_apart(random):
+    """Their numbers take 128 bits, so that the first columns are numbered together."""
+    words = [f"https://raydex.example/{i:030}" for i in range(200)]
+    columns = [random.integers(-(2**62), 2**62, 200).tolist() for _ in range(15)]
+    columns.insert(3, [words[i] for i in random.integers(0, 200, 200)])
+    index = raydex.build(tuple(columns))
+    keys = list(zip(*columns))
+    ordered = sorted(keys)
+    asked = [list(key) for key in random.permutation(np.array(keys, object))[:60].tolist()]
+    for i, one in enumerate(asked):  # beside a key in one of its columns
+        at = i % 20
+        if at < 16:
+            one[at] = one[at] + "a" if at == 3 else one[at] + int(random.integers(-1, 2))
+    points = tuple(map(list, zip(*asked)))
+    asked = [tuple(one) for one in asked]
+    assert index.first(points).tolist() == [keys.index(one) if one in keys else -1 for one in asked]
+    assert index.rank(points).tolist() == [bisect.bisect_left(ordered, one) for one in asked]
+    assert index.rank(points, "right").tolist() == [bisect.bisect_right(ordered, one) for one in asked]
+    after = [bisect.bisect_right(ordered, one) for one in asked]
+    found = index.successor(points, True).tolist()
+    assert [keys[row] if row >= 0 else None for row in found] == [(*ordered, None)[at] for at in after]
+    for k in (1, 3, 4, 9, 15):
+        first = [one[:k] for one in asked]
+        assert index.count(points[:k]).tolist() == [sum(key[:k] == one for key in keys) for one in first]
+        assert index.rank(points[:k]).tolist() == [bisect.bisect_left(ordered, one) for one in first]
+    same = [[one] * 3 for one in asked[7][:2]]
+    ends = [columns[2][0], min(columns[2]), asked[7][2]]
+    counts = [sum(key[:2] == asked[7][:2] and key[2] <= end for key in keys) for end in ends]
+    assert index.count((*same, [-(2**62)] * 3), ends).tolist() == counts
+    starts = ["https://raydex.example/", words[9], "x"]
+    begun = [sum(key[:3] == asked[19][:3] and key[3].startswith(one) for key in keys) for one in starts]
+    assert index.count((*asked[19][:3], raydex.starts_with(starts))).tolist() == begun and sum(begun) > 0
+    index.insert(tuple(zip(*keys[:2])), [900, 901])
+    assert index.count(tuple(zip(*keys[:3]))).tolist() == [2, 2, 1]
+    with pytest.raises(raydex.InvalidArgument, match="build it again"):
+        index.insert((keys[0][0], *keys[1][1:]), [902])
 
 
 def test_as_many_bits_as_there_are():

@@ -118,6 +118,26 @@ packed_keys pack_closest_numbers(const context& on, std::span<const composite_pa
   return made;
 }
 
+// Writes the places between packed keys among those of a dictionary; `numbers`: of the keys before.
+template <class Executor>
+void place_between(const context& on, const packed_keys& before, const packed_keys& after,
+                   packed_keys& numbers) {
+  const auto write = [&]<class Code, class Number>(const buffer<Code>& last,
+                                                   const buffer<Code>& next,
+                                                   buffer<Number>& between) {
+    Executor::for_each(on,
+                       core::put_places<Code, Number>{
+                           last.data(), before.validity.data(), next.data(), after.validity.data(),
+                           between.size(), between.data(), numbers.validity.data()},
+                       numbers.validity.size());
+  };
+  const auto write_numbers = [&](const auto& last, const auto& next) {
+    numbers.format.width == 4 ? write(last, next, numbers.narrow) : write(last, next, numbers.wide);
+  };
+  before.format.width == 4 ? write_numbers(before.narrow, after.narrow)
+                           : write_numbers(before.wide, after.wide);
+}
+
 template <class Executor>
 packed_ranges pack_composite_ranges(const context& on, std::span<const composite_part> parts,
                                     std::span<const column> equal,

@@ -10,7 +10,10 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "raydex/error.hpp"
@@ -46,7 +49,15 @@ class any_cells {
   virtual bool valid(std::size_t i) const = 0;
   // Compares a cell with one of another column of the type: negative, 0 or positive.
   virtual int compare(std::size_t i, const any_cells& other, std::size_t j) const = 0;
-  virtual column at(const session& where) = 0;
+  virtual key_part at(const session& where) = 0;
+  // Whether a cell, of strings, begins with one of another column.
+  virtual bool begins_with(std::size_t i, const any_cells& other, std::size_t j) const = 0;
+};
+
+// By bytes, whatever sign characters have.
+struct cell_less : key_less {
+  using key_less::operator();
+  bool operator()(const std::string& a, const std::string& b) const { return a.compare(b) < 0; }
 };
 
 template <class T>
@@ -58,18 +69,37 @@ class typed_cells final : public any_cells {
   int compare(std::size_t i, const any_cells& other, std::size_t j) const override {
     const T& own = of_.values[i];
     const T& others = static_cast<const typed_cells&>(other).of_.values[j];
-    return key_less{}(own, others) ? -1 : key_less{}(others, own) ? 1 : 0;
+    return cell_less{}(own, others) ? -1 : cell_less{}(others, own) ? 1 : 0;
   }
-  column at(const session& where) override {
-    placed_ = where.upload(of_.values);
-    if (of_.there.empty()) return column(placed_);
-    bits_ = where.upload(of_.bits());
-    return column(placed_, bits_.data());
+  bool begins_with(std::size_t i, const any_cells& other, std::size_t j) const override {
+    if constexpr (std::is_same_v<T, std::string>) {
+      const T& prefix = static_cast<const typed_cells&>(other).of_.values[j];
+      return of_.values[i].compare(0, prefix.size(), prefix) == 0;
+    }
+    return false;
+  }
+  key_part at(const session& where) override {
+    if (!of_.there.empty()) bits_ = where.upload(of_.bits());
+    if constexpr (std::is_same_v<T, std::string>) {
+      std::string all;
+      std::vector<std::uint32_t> offsets{0};
+      for (const std::string& one : of_.values) {
+        all += one;
+        offsets.push_back(static_cast<std::uint32_t>(all.size()));
+      }
+      placed_ = where.upload(std::vector<char>(all.begin(), all.end()));
+      offsets_ = where.upload(offsets);
+      return string_column{placed_.data(), offsets_.data(), false, size(), bits_.data()};
+    } else {
+      placed_ = where.upload(of_.values);
+      return column(placed_, bits_.data());
+    }
   }
 
  private:
   cells<T> of_;
-  buffer<T> placed_;
+  buffer<std::conditional_t<std::is_same_v<T, std::string>, char, T>> placed_;
+  buffer<std::uint32_t> offsets_;
   buffer<std::uint8_t> bits_;
 };
 
@@ -89,8 +119,8 @@ struct order {
 
 class composite : public backend_test {
  protected:
-  std::vector<column> placed(const table& from) const {
-    std::vector<column> all;
+  key_parts placed(const table& from) const {
+    key_parts all;
     for (const auto& one : from)
       all.push_back(one->at(at()));
     return all;
@@ -107,10 +137,11 @@ class composite : public backend_test {
     std::vector<composite_column> described;
     for (std::size_t p = 0; p < columns.size(); ++p)
       described.emplace_back(columns[p], orders[p].descending, orders[p].missing);
-    const composite_keys keys(tested_backend(), at(), described);
+    packed_keys packed;
+    const composite_keys keys(tested_backend(), at(), described, &packed);
     EXPECT_TRUE(keys.holds(at(), columns));
-    const packed_keys packed = keys.pack_rows(at(), columns);
     EXPECT_EQ(packed.view().format, keys.format());
+    expect_same(packed, keys.pack_rows(at(), columns));
     const auto over = build("pivot_tree", tested_backend(), at(), packed.view());
 
     const auto probes = placed(wanted);
@@ -151,13 +182,20 @@ class composite : public backend_test {
     expect_rows(points(keys.pack_points(at(), probes).view()), all);
     for (std::size_t k = 1; k <= rows.size(); ++k) {
       SCOPED_TRACE(k);
-      const std::span<const column> first(probes.data(), k);
+      const std::span<const key_part> first(probes.data(), k);
       expect_rows(keys.pack_ranges(at(), first).view(),
                   [&](std::size_t row, std::size_t i) { return equals(row, i, k); });
     }
     check_places(keys, *over, rows, orders, wanted, probes, is_there);
-    // Bounds of each column.
+    // Bounds of each column, and beginnings of strings.
     for (std::size_t k = 0; k < rows.size(); ++k) {
+      if (const auto* const prefixes = std::get_if<string_column>(&probes[k]))
+        expect_rows(
+            keys.pack_prefixes(at(), std::span<const key_part>(probes.data(), k), *prefixes).view(),
+            [&](std::size_t row, std::size_t i) {
+              return equals(row, i, k) && is_there(row) && rows[k]->valid(row) &&
+                     wanted[k]->valid(i) && rows[k]->begins_with(row, *wanted[k], i);
+            });
       for (const bool has_lower : {true, false}) {
         for (const bool has_upper : {true, false}) {
           if (!has_lower && !has_upper) continue;
@@ -165,7 +203,7 @@ class composite : public backend_test {
           const auto lower = has_lower ? std::optional(probes[k]) : std::nullopt;
           const auto upper = has_upper ? std::optional(bounds[k]) : std::nullopt;
           expect_rows(
-              keys.pack_ranges(at(), std::span<const column>(probes.data(), k), lower, upper)
+              keys.pack_ranges(at(), std::span<const key_part>(probes.data(), k), lower, upper)
                   .view(),
               [&](std::size_t row, std::size_t i) {
                 if (!equals(row, i, k) || !is_there(row) || !rows[k]->valid(row)) return false;
@@ -179,11 +217,23 @@ class composite : public backend_test {
     }
   }
 
+  void expect_same(const packed_keys& a, const packed_keys& b) const {
+    const auto bits = at().download(a.validity);
+    EXPECT_EQ(bits, at().download(b.validity));
+    const auto there = [&](auto numbers) {
+      for (std::size_t i = 0; i < numbers.size() && !bits.empty(); ++i)
+        if ((bits[i / 8] >> (i % 8) & 1) == 0) numbers[i] = 0;
+      return numbers;
+    };
+    EXPECT_EQ(there(at().download(a.narrow)), there(at().download(b.narrow)));
+    EXPECT_EQ(there(at().download(a.wide)), there(at().download(b.wide)));
+  }
+
   // Compares ranks, and the closest keys, of points of each number of columns.
   template <class IsThere>
   void check_places(const composite_keys& keys, const index& over, const table& rows,
-                    const std::vector<order>& orders, const table& wanted,
-                    const std::vector<column>& probes, const IsThere& is_there) const {
+                    const std::vector<order>& orders, const table& wanted, const key_parts& probes,
+                    const IsThere& is_there) const {
     const std::uint64_t size = wanted.front()->size();
     // The order of a row and a probe by their first columns.
     const auto compare = [&](std::size_t row, const table& others, std::size_t other,
@@ -210,7 +260,7 @@ class composite : public backend_test {
     };
     for (std::size_t k = 1; k <= rows.size(); ++k) {
       SCOPED_TRACE(k);
-      const std::span<const column> columns(probes.data(), k);
+      const std::span<const key_part> columns(probes.data(), k);
       const auto packed = [&](closest_number which) {
         return keys.pack_closest(at(), columns, which);
       };
@@ -370,21 +420,105 @@ TEST_F(composite, as_many_bits_as_there_are) {
   };
   for (const bool descending : {false, true})
     check(made(), {{descending}, {!descending}}, made());
-  const table rows = made();
+}
+
+TEST_F(composite, columns_far_apart_are_numbered) {
+  using limits = std::numeric_limits<std::int32_t>;
+  const auto pair = [] {
+    return table_of(cells<std::int32_t>{{limits::min(), 0, limits::max(), -1}},
+                    cells<std::int32_t>{{limits::max(), 5, limits::min(), 6}});
+  };
+  check(pair(), {{}, {false, missing_cells::last}}, pair());
+  const auto all = [] { return table_of(cells<std::uint64_t>{{0, 1, ~std::uint64_t{0}}}); };
+  check(all(), {{false, missing_cells::first}}, all());
+
+  const auto random = [&](std::size_t size, unsigned missing) {
+    cells<std::uint64_t> made = some<std::uint64_t>(size, 30, missing);
+    for (std::uint64_t& value : made.values)
+      value = value * 0x9e37'79b9'7f4a'7c15;
+    return made;
+  };
+  for (const bool descending : {false, true}) {
+    for (const missing_cells how : ways) {
+      const std::vector<order> orders{{descending, how}, {!descending}, {descending, how}};
+      const auto rows = table_of(random(300, 6), some<std::int32_t>(300, 4), random(300, 0));
+      const auto wanted = table_of(random(40, 4), some<std::int32_t>(40, 6, 0, -1), random(40, 9));
+      const auto ends = table_of(random(40, 4), some<std::int32_t>(40, 6, 0, -1), random(40, 9));
+      check(rows, orders, wanted, ends);
+      const auto columns = placed(rows);
+      const composite_keys keys(tested_backend(), at(), {{columns[0]}, {columns[1]}, {columns[2]}});
+      EXPECT_TRUE(keys.parts()[0].numbered);
+      EXPECT_FALSE(keys.parts()[1].numbered);
+      EXPECT_GT(keys.resident_bytes(), 0U);
+    }
+  }
+}
+
+// Strings of 0 to 40 bytes, which begin alike.
+TEST_F(composite, strings_among_numbers) {
+  const auto words = [&](std::size_t size, unsigned few, unsigned missing) {
+    cells<std::string> made;
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::uint64_t drawn = below(random_, few);
+      made.values.push_back(
+          std::string("https://raydex.example/a/long/path/\0/x").substr(0, drawn * 5) +
+          static_cast<char>('a' + below(random_, 3)));
+      if (missing != 0) made.there.push_back(below(random_, missing) != 0);
+    }
+    return made;
+  };
+  for (const bool descending : {false, true}) {
+    for (const missing_cells how : ways) {
+      const std::vector<order> orders{{descending, how}, {!descending, how}, {descending}};
+      const auto made = [&](std::size_t size) {
+        return table_of(some<std::int32_t>(size, 5, 7), words(size, 9, 5), words(size, 4, 0));
+      };
+      check(made(300), orders, made(40), made(40));
+    }
+  }
+  check(table_of(words(100, 9, 4)), {{}}, table_of(words(40, 9, 4)));
+  check(table_of(words(0, 9, 0), some<std::int32_t>(0, 5)), {{}, {}},
+        table_of(words(20, 9, 0), some<std::int32_t>(20, 5)));
+}
+
+TEST_F(composite, more_bits_than_there_are_by_different_values) {
+  // Columns of 2^13 different values: the first four are numbered together, then these numbers and
+  // the next columns.
+  constexpr std::uint64_t values = 1 << 13;
+  constexpr std::uint64_t apart = 0x9e37'79b9'7f4a'7c15;
+  const auto made = [&](std::size_t size) {
+    table all;
+    std::vector<std::uint64_t> rows(size);
+    for (std::size_t i = 0; i < size; ++i)
+      rows[i] = size < values ? below(random_, values + 9) : i;
+    for (std::size_t p = 0; p < 8; ++p) {
+      cells<std::uint64_t> one;
+      for (const std::uint64_t row : rows)
+        one.values.push_back((row + (below(random_, 9) == 0 ? below(random_, 2) : 0)) *
+                             (apart + p));
+      all.push_back(std::make_unique<typed_cells<std::uint64_t>>(std::move(one)));
+      if (p % 3 != 2) continue;
+      auto few = some<std::int32_t>(size, 2, size < values ? 5 : 0);
+      all.push_back(std::make_unique<typed_cells<std::int32_t>>(std::move(few)));
+    }
+    return all;
+  };
+  const table rows = made(values);
   const auto columns = placed(rows);
-  expect_error<unsupported>(
-      [&] {
-        composite_keys(tested_backend(), at(),
-                       {{columns[0]}, {columns[1], false, missing_cells::last}});
-      },
-      {"32 + 33 = 65 bits", "64"});
-  const auto all = table_of(cells<std::uint64_t>{{0, 1, ~std::uint64_t{0}}});
-  const auto whole = placed(all);
-  expect_error<unsupported>(
-      [&] {
-        composite_keys(tested_backend(), at(), {{whole[0], false, missing_cells::first}});
-      },
-      {"65"});
+  std::vector<composite_column> described;
+  for (const key_part& one : columns)
+    described.emplace_back(one);
+  const composite_keys keys(tested_backend(), at(), described);
+  unsigned bits = 0;
+  for (const composite_part& one : keys.parts())
+    bits += one.bits;
+  EXPECT_GT(bits, 100U);
+  for (const bool descending : {false, true}) {
+    std::vector<order> orders;
+    for (std::size_t p = 0; p < rows.size(); ++p)
+      orders.push_back({(p % 2 == 0) == descending, ways[p % 3]});
+    check(rows, orders, made(25), made(25));
+  }
 }
 
 TEST_F(composite, numbers_of_up_to_32_bits_are_narrow) {
@@ -407,7 +541,7 @@ TEST_F(composite, cells_apart_and_bitmaps_that_begin_within_a_byte) {
   apart.stride = 8;
   const column some(near, validity_bitmap(bits.data(), 4));
   const composite_keys keys(tested_backend(), at(), {{apart}, {some}});
-  const std::vector<column> columns{apart, some};
+  const key_parts columns{apart, some};
   const auto packed = keys.pack_rows(at(), columns);
   EXPECT_EQ(keys.parts()[0].bits, 2U);
   EXPECT_EQ(keys.parts()[1].bits, 0U);  // 8 is missing
@@ -467,7 +601,7 @@ TEST_F(composite, columns_that_fit_in_steps) {
 TEST_F(composite, what_is_greater_than_all_numbers_has_none) {
   const auto full = at().upload(std::vector<std::uint32_t>{0, ~std::uint32_t{0}});
   const auto half = at().upload(std::vector<std::uint32_t>{1, ~std::uint32_t{0}});
-  const std::vector<column> columns{column(full)};
+  const key_parts columns{column(full)};
   EXPECT_FALSE(composite_keys(tested_backend(), at(), {{column(half)}}).is_full());
   EXPECT_FALSE(composite_keys(tested_backend(), at(), {{column(full)}, {column(half)}}).is_full());
   EXPECT_TRUE(composite_keys(tested_backend(), at(), {{column(full)}, {column(full)}}).is_full());

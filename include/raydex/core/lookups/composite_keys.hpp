@@ -257,6 +257,29 @@ struct put_closest_numbers {
   }
 };
 
+/// Writes the places of keys among those of a dictionary: the number of a key between two others,
+/// of one that is both the number that it has itself.
+template <class Code, class Number>
+struct put_places {
+  const Code* before;              ///< the closest key that is not greater
+  const std::uint8_t* has_before;  ///< a bit a key, whether there is one
+  const Code* after;               ///< the closest one that is not less
+  const std::uint8_t* has_after;   ///< likewise
+  std::uint64_t size;              ///< how many keys
+  Number* numbers;                 ///< at first those of the keys before, 0 if there is none
+  std::uint8_t* validity;          ///< a bit a key: whether there is a key on either side
+
+  /// Writes eight.
+  RAYDEX_HD void operator()(std::uint64_t byte) const {
+    for (unsigned b = 0; b < 8 && byte * 8 + b < size; ++b) {
+      const std::uint64_t i = byte * 8 + b;
+      const bool is_key = (has_before[byte] & has_after[byte]) >> b & 1 && before[i] == after[i];
+      if (!is_key) numbers[i] = numbers[i] + numbers[i] % 2;
+    }
+    validity[byte] = has_before[byte] | has_after[byte];
+  }
+};
+
 /// Writes ranges of composite keys as ranges of their numbers: all keys whose first columns are
 /// equal to those of a probe, and whose next column lies within bounds, both included. An empty
 /// range goes from the largest number to 0.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns of a composite key as they are packed: some of them numbered, the first ones perhaps
+// together.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "raydex/composite_keys.hpp"
+#include "raydex/key_dictionary.hpp"
+
+namespace raydex {
+
+// The bounds of the column behind those that are equal: values, or what strings begin with.
+struct column_bounds {
+  std::optional<key_part> lower = std::nullopt, upper = std::nullopt;
+  std::optional<string_column> prefixes = std::nullopt;
+};
+
+// Columns that take up to 64 bits together. The first one may be the numbers of the keys of others,
+// the *head*, which the columns of a key begin with.
+struct packed_columns {
+  std::unique_ptr<packed_columns> head;
+  std::vector<composite_part> parts;
+  std::vector<std::optional<key_dictionary>> words;  // of each part that is numbered
+
+  // Of the key that they are of.
+  std::size_t columns() const { return columns_of_head() + parts.size() - (head ? 1 : 0); }
+  std::uint64_t resident_bytes() const;
+
+  packed_keys pack(backend where, const context& on, std::span<const key_part> columns,
+                   bool are_rows) const;
+  packed_ranges pack_ranges(backend where, const context& on, std::span<const key_part> equal,
+                            const column_bounds& bounds) const;
+  packed_keys pack_closest(backend where, const context& on, std::span<const key_part> columns,
+                           closest_number which) const;
+  bool holds(backend where, const context& on, std::span<const key_part> columns) const;
+
+ private:
+  // Columns of numbers, and those that were made.
+  struct numbered_cells {
+    std::vector<column> columns;
+    std::vector<packed_keys> made;
+
+    void add(packed_keys&& numbers) {
+      columns.push_back(numbers.view());
+      made.push_back(std::move(numbers));
+    }
+  };
+
+  std::size_t columns_of_head() const { return head ? head->columns() : 0; }
+  // The place among the parts of a column that the head has not.
+  std::size_t part_of(std::size_t column) const {
+    return column - columns_of_head() + (head ? 1 : 0);
+  }
+  void add_own(numbered_cells& to, const context& on, std::span<const key_part> columns) const;
+  packed_keys place_of_head(backend where, const context& on, std::span<const key_part> columns,
+                            closest_number before, closest_number after) const;
+};
+
+// Of columns that were checked, and may take any number of bits. `rows` gets their keys if not
+// null.
+std::unique_ptr<packed_columns> pack_columns(backend where, const context& on,
+                                             std::span<const composite_column> columns,
+                                             std::vector<composite_part>& parts, packed_keys* rows);
+
+}  // namespace raydex
