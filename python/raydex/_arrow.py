@@ -15,6 +15,7 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._array_libraries import is_of
 from raydex._errors import Error, InvalidArgument, InvalidType
+from raydex._keys import unit_of_scale
 
 _NUMBERS = {
     "c": "int8", "C": "uint8", "s": "int16", "S": "uint16", "i": "int32", "I": "uint32",
@@ -147,14 +148,41 @@ def letters_of(cells: StringCells) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
     return (view(cells.bytes, int(offsets[-1]), "u1", cells.kept), offsets[:-1], np.diff(offsets))
 
 
+def strings_in(
+    letters: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int64],
+    validity: Bitmap | None,
+    unit: str = "",
+    texts: list[Any] | None = None,
+    owner: Any = None,
+) -> StringCells:
+    """Strings of any length in arrays of host memory."""
+    begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
+    kept = (letters, offsets, validity, owner)
+    return StringCells(first, begins, True, len(offsets) - 1, placed(validity), kept, 0, unit, texts, validity)
+
+
+def strings_of(cells: list[bytes], unit: str = "", validity: Bitmap | None = None) -> StringCells:
+    """Bytes as strings of any length."""
+    letters = np.frombuffer(b"".join(cells) or b"\0", np.uint8)
+    return strings_in(letters, np.cumsum([0, *map(len, cells)], dtype="int64"), validity, unit, cells)
+
+
+def strings_of_words(
+    high: npt.NDArray[np.int64], low: npt.NDArray[Any], unit: str, validity: Bitmap | None
+) -> StringCells:
+    """Integers of 128 bits as strings of 16 bytes in their order."""
+    table = np.empty((len(high), 2), ">u8")
+    table[:, 0] = high.view("u8") ^ np.uint64(2**63)
+    table[:, 1] = low.view("u8")
+    return strings_in(table.view("u1").reshape(-1), np.arange(len(high) + 1) * 16, validity, unit)
+
+
 def repeated_string(one: StringCells, size: int, validity: Bitmap | None) -> StringCells:
     """The first one of some strings in host memory so many times."""
     letters, begins, sizes = letters_of(one)
     word = letters[begins[0] :][: sizes[0]]
-    letters, offsets = np.tile(word, size), np.arange(size + 1) * len(word)
-    begin, first = (_raydex.data_of(array.__array_struct__) for array in (offsets, letters))
-    kept = (letters, offsets, validity)
-    return StringCells(first, begin, True, size, placed(validity), kept, unit=one.unit, bits=validity)
+    return strings_in(np.tile(word, size), np.arange(size + 1) * len(word), validity, one.unit)
 
 
 def _validity(chunk: _raydex.ArrowChunk) -> Bitmap | None:
@@ -182,10 +210,9 @@ def _physical(argument: str, format_of: str) -> tuple[str, str]:
         return (f"timedelta64[{_UNITS[format_of[2]]}]", "")
     if 1 <= _width(format_of) <= _WIDEST:
         return (f"S{_width(format_of)}", "")
-    hint = "; cast decimals to integers of their last digit, or to float64" if format_of.startswith("d:") else ""
     raise InvalidType(
-        f"{argument}: Arrow's type '{format_of}' is no key; keys are integers, floating numbers, bool, "
-        f"dates, times, durations, texts and bytes{hint}"
+        f"{argument}: Arrow's type '{format_of}' is no key; keys are integers, floating numbers, decimals, bool, "
+        "dates, times, durations, texts and bytes"
     )
 
 
@@ -227,10 +254,41 @@ def _fixed_strings(
     letters = arrays[0] if len(arrays) == 1 else np.concatenate([*arrays, np.empty(0, "u1")])
     size = len(letters) // width
     offsets = np.arange(size + 1, dtype="i8") * width
-    validity = _joined_validity(field, chunks) if chunks else None
-    there = placed(validity)
-    begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
-    return StringCells(first, begins, True, size, there, (letters, offsets, validity, chunks), 0, unit, None, validity)
+    return strings_in(letters, offsets, _joined_validity(field, chunks) if chunks else None, unit, owner=chunks)
+
+
+def _decimals(argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowChunk]) -> HostCells | StringCells:
+    """Decimals as integers of their last digit, of 64 bits if these have all of them, else of 128."""
+    of_values = field.dictionary or field
+    _, scale, *bits = map(int, of_values.format[2:].split(","))
+    words = (bits or [128])[0] // 64
+    tables = []
+    for chunk in chunks:
+        own = chunk if field.dictionary is None else chunk.dictionary
+        if words == 0:
+            table = view(own.buffers[1] + own.offset * 4, own.length, "i4", own).astype("i8").reshape(-1, 1)
+        else:
+            begin = own.buffers[1] + own.offset * 8 * words
+            table = view(begin, own.length * words, "i8", own).reshape(-1, words)
+        if field.dictionary is not None:
+            table = table[_indices(field, chunk)] if len(table) else np.zeros((chunk.length, table.shape[1]), "i8")
+        tables.append(table)
+    table = tables[0] if len(tables) == 1 else np.concatenate([*tables, np.empty((0, max(words, 1)), "i8")])
+    validity, unit = _joined_validity(field, chunks) if chunks else None, unit_of_scale(scale)
+    there = np.ones(len(table), bool) if validity is None else validity.there(len(table))
+    if _are_signs(table, 1, there):
+        return HostCells(table[:, 0], validity, unit)
+    if not _are_signs(table, 2, there):
+        raise InvalidType(f"{argument}: some of its decimals take more than 128 bits, as no keys do")
+    if validity is not None:
+        table = np.where(there[:, np.newaxis], table, 0)
+    return strings_of_words(np.ascontiguousarray(table[:, 1]), np.ascontiguousarray(table[:, 0]), unit, validity)
+
+
+def _are_signs(words: npt.NDArray[np.int64], first: int, there: npt.NDArray[np.bool_]) -> bool:
+    """Whether the words of integers from one on are nothing but the sign of the word before."""
+    signs = words[:, first - 1 : first] >> 63
+    return not ((words[:, first:] != signs).any(axis=1) & there).any()
 
 
 def _bytes_of(chunk: _raydex.ArrowChunk, width: int) -> npt.NDArray[np.uint8]:
@@ -313,6 +371,8 @@ def _cells(argument: str, field: _raydex.ArrowField, chunks: list[_raydex.ArrowC
         return _strings(field, chunks)
     if _width(format_of) > _WIDEST:
         return _fixed_strings(argument, field, chunks, meaning)
+    if format_of.startswith("d:"):
+        return _decimals(argument, field, chunks)
     dtype, unit = ("bool", "") if format_of == "b" else _physical(argument, format_of)
     arrays: list[npt.NDArray[Any]]
     if field.dictionary is not None:

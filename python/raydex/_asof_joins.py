@@ -302,6 +302,8 @@ def _reaches(tolerance: Any, key: Key, probe: Column, order: Order | None, call:
     is_floating = key.is_number and not key.is_integer
     if key.is_void:
         return Near()
+    if key.scale is not None:
+        raise InvalidType(f"tolerance: {key} have none; give integers of the last digit, which have distances")
     fits = column.key.is_number if is_floating else column.key.is_integer or column.key.is_void
     if not isinstance(source.cells, HostCells):
         if not fits or column.key.is_integer == is_floating:

@@ -56,7 +56,7 @@ def build(
     column
         An array of NumPy, PyTorch or CuPy, a column of pandas, Polars, pyarrow, DuckDB or cuDF, or a list; of one
         dimension. Cells are integers, floating numbers, bool, datetime64, timedelta64, Arrow's dates, times (with
-        a zone or without) and durations, UUIDs, texts, or bytes. They are read where they are.
+        a zone or without) and durations, decimals, UUIDs, texts, or bytes. They are read where they are.
 
         NumPy's arrays may be strided or masked. What has `__dlpack__` (JAX, too), `__cuda_array_interface__`
         (Numba), or Arrow's `__arrow_c_array__`, `__arrow_c_stream__` or `__arrow_c_device_array__` is taken. Cells of
@@ -71,9 +71,13 @@ def build(
         and joins; the index reads the column, which must not change. `raydex.starts_with` makes probes of prefixes.
         Categories are in the order of their texts.
 
+        Decimals in host memory (Arrow's of any width, Polars', DuckDB's) are integers of their last digit: of 64 bits
+        if all of them fit, else of 128, which are numbered as UUIDs are. Values are compared, whatever the scales, and
+        with integers and floating numbers, too.
+
         Lists, and columns of objects of pandas and Polars, are of one kind: numbers, also as `Decimal`, texts,
-        bytes, dates, times with or without a zone, durations, times of day, or UUIDs; None is a missing cell. Each cell
-        is exactly the key that it becomes, or the list is refused; as a probe it is compared exactly. NUL bytes at the
+        bytes, dates, times with or without a zone, durations, times of day, UUIDs, or addresses of `ipaddress`, IPv4
+        as integers and IPv6 as their 16 bytes; None is a missing cell. Integers may have up to 128 bits. Each cell is exactly the key that it becomes, or the list is refused; as a probe it is compared exactly. NUL bytes at the
         end of NumPy's byte strings are padding.
 
         Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody

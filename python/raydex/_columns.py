@@ -14,8 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex import _among, _lists, _raydex, _times
-from raydex._arrow import Bitmap, Cells, DeviceCells, HostCells, StringCells, letters_of, placed
+from raydex import _among, _decimals, _lists, _raydex, _times
+from raydex._arrow import (
+    Bitmap,
+    Cells,
+    DeviceCells,
+    HostCells,
+    StringCells,
+    letters_of,
+    placed,
+    strings_in,
+    strings_of,
+)  # fmt: skip
 from raydex._device_times import in_unit
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import TEXTS, VOID, Key, converts, native_format, natural, plain_key
@@ -112,8 +122,7 @@ def _as_strings(argument: str, cells: HostCells) -> StringCells:
     validity = cells.validity
     if np.ma.is_masked(cells.array):
         validity = and_validity(~np.ma.getmaskarray(cells.array), validity)
-    begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
-    return StringCells(first, begins, True, len(array), placed(validity), (letters, offsets, validity), bits=validity)
+    return strings_in(letters, offsets, validity)
 
 
 def _are_long(dtype: np.dtype[Any]) -> bool:
@@ -153,7 +162,7 @@ def _void_column(source: Source, cells: HostCells, want: Key | None) -> Column:
     if len(source.shape or ()) > 1:
         raise shape_error(source.argument, source.shape or ())
     if want is not None and want.dtype is None:
-        return _string_column(source, _lists.strings_of([b""] * size, want.unit, validity), want)
+        return _string_column(source, strings_of([b""] * size, want.unit, validity), want)
     key = want or VOID
     return _host_column(source, HostCells(np.zeros(size, key.dtype), validity, key.unit), key, True)
 
@@ -185,7 +194,7 @@ def _as_keys(
     own = Key(array.dtype, cells.unit)
     if want is not None and want.dtype is None:
         raise _refuse(argument, str(own), want)
-    if array.dtype.kind == "O" and source.loose and want is not None:
+    if array.dtype.kind == "O" and (source.loose or cells.unit) and want is not None:
         usual = array.dtype
     else:
         usual = natural_of(source, array)
@@ -214,7 +223,12 @@ def _are_among(own: Key, want: Key, role: str = "") -> bool:
     """Whether cells are of another type or unit than the keys, so that some may be no key."""
     if own.time is not None and want.time is not None:
         return own != want or role != ""
-    if own.unit or want.unit or own.dtype is None or want.dtype is None:
+    if own.dtype is None or want.dtype is None:
+        return False
+    if own.scale is not None or want.scale is not None:
+        are_numbers = all(one.scale is not None or not one.unit for one in (own, want))
+        return are_numbers and own != want and own.dtype.kind in "biufO" and want.dtype.kind in "iuf"
+    if own.unit or want.unit:
         return False
     return own.dtype.kind in "biufO" and want.dtype.kind in "iuf" and not converts(own.dtype, want.dtype)
 
@@ -233,7 +247,9 @@ def _among_keys(
     there = np.ones(len(array), bool) if validity is None else validity.there(len(array))
     if missing is not None:
         there &= ~missing
-    if own.time is None or want.time is None:
+    if own.scale is not None or want.scale is not None:
+        found, ends = _decimals.among(source.argument, array, own, want), _among.ends_of(want.dtype)
+    elif own.time is None or want.time is None:
         found, ends = _among.numbers(array, want.dtype, source.loose), _among.ends_of(want.dtype)
     elif not _times.are_compared(own.time, want.time):
         raise _refuse(source.argument, str(own), want)
@@ -242,7 +258,7 @@ def _among_keys(
         least, most = _among.ends_of(np.dtype(f"i{want.dtype.itemsize}"))
         ends = (int(least) + (want.dtype.kind in "mM"), int(most))
         found = _times.scale(np.where(there, counts, 0), own.time, want.time, *ends)
-    _check_kept(source, lambda at: array[at], found, there, want, role)
+    _check_kept(source, lambda at: _decimals.value(array[at], own), found, there, want, role)
     keys, there, aside = _among.stand_ins(found, role, there, ends)
     if want.time is not None:
         keys = keys.astype(f"i{want.dtype.itemsize}").view(want.dtype)
@@ -343,7 +359,7 @@ def strings_asked(source: Source, stream: int) -> StringCells:
     """The same of probes for strings; missing ones may be of no type."""
     cells = ready(source, stream)
     if isinstance(cells, HostCells) and (cells.is_void or is_none(source, cells)):
-        return _lists.strings_of([b""] * cells.array.size, validity=cells.validity)
+        return strings_of([b""] * cells.array.size, validity=cells.validity)
     own = key_of(source, stream)
     if own.unit or (own.dtype is not None and own.dtype.kind != "S"):
         raise _refuse(source.argument, str(own), TEXTS)
@@ -391,7 +407,10 @@ def key_of(source: Source, stream: int = 0) -> Key:
     return Key(natural_of(source, cells.array), cells.unit, is_whole=cells.is_whole)
 
 
-def _no_strings(argument: str) -> InvalidType:
+def no_strings(argument: str, unit: str) -> InvalidType:
+    """Says that cells are keys, but nothing that this place takes."""
+    if unit:
+        return InvalidType(f"{argument}: {unit} are keys of raydex.build and of joins only; here give numbers or times")
     return InvalidType(
         f"{argument}: strings of any length are keys of raydex.build and raydex.join only; here a list of ones of "
         "up to 8 bytes is taken, x.tolist()"
@@ -402,7 +421,7 @@ def dtype_of(source: Source, stream: int = 0) -> np.dtype[Any]:
     """The dtype of the cells as they are given."""
     cells = ready(source, stream)
     if isinstance(cells, StringCells):
-        raise _no_strings(source.argument)
+        raise no_strings(source.argument, cells.unit)
     return cells.dtype if isinstance(cells, DeviceCells) else cells.array.dtype
 
 
@@ -420,6 +439,8 @@ def column_of(source: Source, stream: int, want: Key | None = None, copies: bool
         cells = _lists.read(source.argument, cells, want)
     if want == VOID:
         return _column_of_nothing(source, cells, stream)
+    if want is not None:
+        cells = _decimals.in_form_of(source.argument, cells, want)
     if isinstance(cells, StringCells):
         return _string_column(source, cells, want, role)
     if isinstance(cells, HostCells) and (cells.is_void or (want and not want.is_number and is_none(source, cells))):
@@ -473,8 +494,13 @@ def takes(source: Source, key: Key) -> bool:
 
 def refuse_strings(column: Column) -> Column:
     """A column of numbers, times or strings of up to 8 bytes."""
+    if column.key.scale is not None:
+        raise InvalidType(
+            f"{column.source.argument}: they are {column.key}; decimals are keys alone, here give integers of the last "
+            "digit, or float64, which rounds"
+        )
     if column.key.dtype is None:
-        raise _no_strings(column.source.argument)
+        raise no_strings(column.source.argument, column.key.unit)
     return column
 
 

@@ -126,7 +126,7 @@ class Index(Held):
     float32 keys. On a GPU probes are of the keys' dtype or a narrower
     one (int32 for keys of int64), which is converted by a copy. Times with a zone are compared with such, of any zone;
     with none without. A text, or a list of texts, is taken for the time that it is in ISO 8601, as `2024-01-31` (its
-    midnight), `2024-01-31T09:30:00`, or with a zone `2024-01-31T09:30:00Z`; and for a UUID if the keys are such.
+    midnight), `2024-01-31T09:30:00`, or with a zone `2024-01-31T09:30:00Z`; and for a UUID or a decimal if the keys are such.
 
     *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
     the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for

@@ -147,6 +147,17 @@ def common_key(build: Source, probe: Source, stream: int, of_build: bool = False
         return TEXTS
     if _are_whole(build, probe) and left != right:  # of two widths, so that none equals one of the other
         return TEXTS
+    if any(one.scale is not None for one in (left, right)) and all(
+        one.scale is not None or one.is_number for one in (left, right)
+    ):
+        if left.scale == right.scale:
+            return Key(None, left.unit)
+        if of_build:
+            return left
+        raise InvalidType(
+            f"{probe.argument}: it is of {right}, but {build.argument} of {left}; give both as many digits behind the "
+            "point"
+        )
     if left.dtype is None or right.dtype is None or left.unit or right.unit:
         are_texts = TEXTS in (left, right) and (left.time or right.time) is not None
         hint = f"; {OF_TIMES} of the texts" if are_texts else ""

@@ -52,6 +52,11 @@ class Key:
         """What the integers of times count."""
         return _times.time_of(self.dtype, self.unit)
 
+    @functools.cached_property
+    def scale(self) -> int | None:
+        """Of decimals: how many digits they have behind the point; None of others."""
+        return int(self.unit[8:-1]) if self.unit.startswith("decimal(") else None
+
     @property
     def is_number(self) -> bool:
         return not self.unit and self.dtype is not None and self.dtype.kind in "iuf"
@@ -70,6 +75,10 @@ TEXTS = Key(None)
 """Of strings of any length."""
 VOID = Key(np.dtype("float64"), is_void=True)
 """Of an empty list, of nothing but missing cells, of Arrow's null: what equals no cell of any type."""
+
+
+def unit_of_scale(scale: int) -> str:
+    return f"decimal({scale})"
 
 
 def code_of(dtype: np.dtype[Any]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import functools
+import ipaddress
 import itertools
 import math
 import re
@@ -17,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex import _among, _raydex
-from raydex._arrow import Bitmap, Cells, HostCells, StringCells, nothing, placed
+from raydex import _among, _decimals
+from raydex._arrow import Bitmap, Cells, HostCells, StringCells, nothing, strings_of
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import Key
 from raydex._times import Time, span_of_text
@@ -33,6 +34,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (int, "number"), (np.integer, "number"), (float, "number"), (np.floating, "number"),
     (decimal.Decimal, "number"), (bytes, "bytes"), (str, "str"), (datetime.datetime, "datetime"),
     (datetime.date, "date"), (datetime.timedelta, "timedelta"), (datetime.time, "time"), (uuid.UUID, "uuid"),
+    (ipaddress.IPv4Address, "ipv4"), (ipaddress.IPv6Address, "ipv6"),
 )  # fmt: skip
 
 
@@ -69,8 +71,8 @@ def _refused(argument: str, x: Any) -> InvalidType:
     if hasattr(x, "__array__") and hasattr(x, "__len__"):
         return InvalidType(f"{argument}: a list of columns, each a {kind}; give one of them")
     return InvalidType(
-        f"{argument}: a {kind} is no key; lists are of numbers, texts, bytes, dates, times and UUIDs, all of one "
-        "kind"
+        f"{argument}: a {kind} is no key; lists are of numbers, texts, bytes, dates, times, UUIDs and addresses, all "
+        "of one kind"
     )
 
 
@@ -159,11 +161,13 @@ def _of_one_kind(argument: str, cells: list[Any]) -> Cells:
     return found
 
 
-def _numbers(argument: str, cells: list[Any]) -> HostCells:
+def _numbers(argument: str, cells: list[Any]) -> HostCells | StringCells:
     """Numbers in NumPy's type for them, where it has each one exactly; else as Python's own, whose place
     among numbers of a type `_among` knows."""
     if decimal.Decimal in map(type, cells):
-        cells = [_of_decimal(argument, one) if isinstance(one, decimal.Decimal) else one for one in cells]
+        if not all(_decimals.is_exact(one) for one in cells if isinstance(one, decimal.Decimal)):
+            return _decimals.cells_of_list(argument, cells)
+        cells = [_of_decimal(one) if isinstance(one, decimal.Decimal) else one for one in cells]
     types = set(map(type, cells))
     if len(types) == 1 or types == {int, bool}:
         try:
@@ -184,20 +188,16 @@ def _numbers(argument: str, cells: list[Any]) -> HostCells:
         for dtype in ("i8", "u8"):
             if np.iinfo(dtype).min <= min(own) and max(own) <= np.iinfo(dtype).max:
                 return HostCells(array.astype(dtype))
+        if _decimals.have_128_bits(own):
+            return _decimals.cells_of_list(argument, own)
     return HostCells(array)
 
 
-def _of_decimal(argument: str, x: decimal.Decimal) -> int | float:
+def _of_decimal(x: decimal.Decimal) -> int | float:
     """The integer or the floating number that a decimal is."""
-    if x.is_finite() and x.adjusted() < 20 and x == x.to_integral_value():
+    if x.is_finite() and x == x.to_integral_value():
         return int(x)
-    number = math.nan if x.is_nan() else float(x)
-    if x.is_nan() or decimal.Decimal(number) == x:
-        return number
-    raise InvalidArgument(
-        f"{argument}: the decimal {x} is no floating number; give float(x), which rounds it, or keep integers of the "
-        "last digit as keys"
-    )
+    return math.nan if x.is_nan() else float(x)
 
 
 def _is_exact(x: Any) -> bool:
@@ -237,17 +237,16 @@ def _bytes(argument: str, cells: list[bytes]) -> HostCells | StringCells:
     return strings_of(cells)
 
 
-def strings_of(cells: list[bytes], unit: str = "", validity: Bitmap | None = None) -> StringCells:
-    """Bytes as strings of any length."""
-    letters = np.frombuffer(b"".join(cells) or b"\0", np.uint8)
-    offsets = np.cumsum([0, *map(len, cells)], dtype="int64")
-    begins, first = (_raydex.data_of(one.__array_struct__) for one in (offsets, letters))
-    kept = (letters, offsets, validity)
-    return StringCells(first, begins, True, len(cells), placed(validity), kept, 0, unit, cells, validity)
-
-
 def _uuids(argument: str, cells: list[uuid.UUID]) -> StringCells:
     return strings_of([one.bytes for one in cells], "uuid")
+
+
+def _ipv4(argument: str, cells: list[ipaddress.IPv4Address]) -> HostCells:
+    return HostCells(np.array([int(one) for one in cells], "u4"))
+
+
+def _ipv6(argument: str, cells: list[ipaddress.IPv6Address]) -> StringCells:
+    return strings_of([one.packed for one in cells])
 
 
 def _dates(argument: str, cells: list[datetime.date]) -> HostCells:
@@ -304,6 +303,7 @@ def _times_of_day(argument: str, cells: list[datetime.time]) -> HostCells:
 _MAKERS: dict[str, Callable[[str, list[Any]], HostCells | StringCells]] = {
     "number": _numbers, "bytes": _bytes, "str": _texts, "numpy times": _in_units, "numpy durations": _in_units,
     "datetime": _datetimes, "date": _dates, "timedelta": _durations, "time": _times_of_day, "uuid": _uuids,
+    "ipv4": _ipv4, "ipv6": _ipv6,
 }  # fmt: skip
 
 
@@ -314,8 +314,9 @@ _YEARS_OF_NANOSECONDS = ("1678", "2261")
 
 
 def read(argument: str, cells: Cells, key: Key) -> Cells:
-    """Texts of a list as the times or UUIDs that they are written for, if keys are such; others as they are."""
-    if not (key.time is not None or key.unit == "uuid"):
+    """Texts of a list as the times, UUIDs or decimals that they are written for, if keys are such; others as they
+    are."""
+    if not (key.time is not None or key.unit == "uuid" or key.scale is not None):
         return cells
     if isinstance(cells, StringCells) and cells.texts is not None and not cells.unit:
         letters, validity = cells.texts, cells.bits
@@ -323,8 +324,10 @@ def read(argument: str, cells: Cells, key: Key) -> Cells:
         letters, validity = cells.array.reshape(-1).tolist(), cells.validity
     else:
         return cells
-    if key.time is None:
+    if key.unit == "uuid":
         return strings_of([_read_uuid(argument, one).bytes for one in letters], "uuid", validity)
+    if key.time is None:
+        return _decimals.read(argument, letters, validity)
     found = _read_times(argument, [one.decode(errors="replace") for one in letters], key.time)
     if isinstance(cells, HostCells):
         found.array = found.array.reshape(cells.array.shape)

@@ -349,7 +349,7 @@ def rmq(
     target = source.library.device_for(device, structure)
     number, kept = source.library.stream_for(stream)
     values = column_of(source, number)
-    if values.key.dtype is None or values.key.dtype.kind == "S":
+    if values.key.dtype is None or values.key.dtype.kind == "S" or values.key.scale is not None:
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers and times")
     with shown("rmq", values.size, progress):
         native = target.run(

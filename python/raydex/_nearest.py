@@ -85,6 +85,8 @@ def _intervals(
     same_device(*sources)
     call = Call(sources[0].library, device, stream)
     ends = in_one_order(sources, call.stream)
+    if ends.key.scale is not None:
+        raise InvalidType(f"build: {ends.key} have no distances; give integers of the last digit")
     if ends.order is not None:
         raise InvalidType("build: times of several units, and 64 bits do not hold all of them in one; convert them")
     return (call, ends, *by_columns(sources[0], *by, call.stream))

@@ -38,6 +38,8 @@ def compared(build: Source, probe: Source, compare: Comparison, stream: int) -> 
 
 def _no_distance(argument: str, distance: Any, key: Key) -> InvalidType:
     hint = "" if key.time is None else "; write '90s', '1h30min' or a timedelta"
+    if key.scale is not None:
+        hint = "; give integers of the last digit, which have distances"
     return InvalidType(f"{argument}: {distance!r} is no distance of {key}{hint}")
 
 
@@ -45,6 +47,8 @@ def reach_of(argument: str, distance: Any, key: Key) -> int | float | None:
     """A distance as the library takes it: a whole number of integers and times, exactly."""
     if distance is None:
         return None
+    if key.scale is not None:
+        raise _no_distance(argument, distance, key)
     try:
         if key.is_void and is_span(distance):
             return 0.0  # of no cells, which are near nothing
@@ -138,9 +142,10 @@ def in_one_order(sources: list[Source], stream: int, roles: Sequence[str] | None
     """Columns in one type, which has an order; `roles` are as of `together`."""
     found = together(sources, stream, roles)
     if found.key.dtype is None:
+        kind = found.key.unit or "strings of any length"
         raise InvalidType(
-            f"{sources[0].argument}: strings of any length have no order here; give ones of up to 8 bytes, or "
-            f"{OF_TIMES} if they are such"
+            f"{sources[0].argument}: {kind} have no order here; give ones of up to 8 bytes, or {OF_TIMES} if they are "
+            "such"
         )
     return found
 

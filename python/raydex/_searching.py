@@ -11,7 +11,7 @@ import numpy.typing as npt
 from raydex import _lists, _raydex
 from raydex._array_libraries import HOST, ArrayLibrary, BareLibrary
 from raydex._arrow import HostCells
-from raydex._columns import Column, column_of, dtype_of, natural_of
+from raydex._columns import Column, column_of, dtype_of, natural_of, no_strings
 from raydex._devices import Device, gpu
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._keys import Key, converts, natural, plain_key
@@ -44,7 +44,8 @@ def _host_array(source: Source) -> npt.NDArray[Any] | None:
     array = np.asarray(source.cells.array)
     if source.cells.unit:
         time = time_of(None, source.cells.unit)
-        assert time is not None
+        if time is None:
+            raise no_strings(source.argument, source.cells.unit)
         return array.astype("i8").view(time.dtype)
     return array
 

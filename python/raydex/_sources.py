@@ -35,7 +35,7 @@ from raydex._arrow import (
     Table,
     is_arrow,
     is_arrow_alone,
-    letters_of,
+    repeated_string,
     take_arrow,
 )
 from raydex._errors import InvalidArgument, InvalidType
@@ -407,11 +407,9 @@ def broadcast_ends(lower: Source, upper: Source) -> tuple[Source, Source]:
         assert isinstance(others, (HostCells, StringCells))
         shape = (others.size,) if isinstance(others, StringCells) else others.array.shape
         if isinstance(own, StringCells):
-            letters, begins, sizes = letters_of(own)
-            text = letters[int(begins[0]) :][: int(sizes[0])].tobytes()
             gone = own.bits is not None and not own.bits.there(1)[0]
             validity = Bitmap.of(np.zeros(shape, np.bool_)) if gone else None
-            texts = _lists.strings_of([text] * int(np.prod(shape)), own.unit, validity)
+            texts = repeated_string(own, int(np.prod(shape)), validity)
             return Source(one.argument, one.value, one.library, texts, loose=one.loose, shape=shape)
         assert isinstance(own, HostCells)
         array = np.full(shape, np.ma.getdata(own.array))

@@ -154,15 +154,15 @@ def test_digests_in_lists(random):
 
 
 def test_numbers_of_lists_are_exact():
-    with pytest.raises(ValueError, match="no key type has all of its numbers, from -1 to 9223372036854775809"):
-        raydex.build([2**63 + 1, -1])
+    with pytest.raises(ValueError, match=f"no key type has all of its numbers, from -1 to {2**127}"):
+        raydex.build([2**127, -1])
     with pytest.raises(ValueError, match="beside floating numbers"):
         raydex.build([2**53 + 1, 1.0])
     index = raydex.build(np.array([2**53, 2**53 + 1, 1]))
     assert index.count([2**53 + 1, 1.0]).tolist() == [1, 1]
     assert raydex.build(np.array([2.0**53])).first([2**53 + 1, 2**53]).tolist() == [-1, 0]
     assert raydex.build(np.array([np.inf], "f4")).first([1e300, np.inf]).tolist() == [-1, 0]
-    with pytest.raises(ValueError, match="no key type has all"):
+    with pytest.raises(TypeError, match="decimal.0. are keys of raydex.build and of joins only"):
         raydex.isin([2**63 + 1, -1], [1])
     for call in (raydex.isin, raydex.searchsorted):
         with pytest.raises(ValueError, match="9007199254740993 is no float64"):
@@ -182,7 +182,7 @@ def test_lists_of_arrays_without_dimensions():
 
 
 @pytest.mark.parametrize("cells", [
-    [1, "a"], ["a", b"a"], [DAY, DAY.date()], [DAY, DAY.replace(tzinfo=UTC)], [1, DAY], [decimal.Decimal("0.1")],
+    [1, "a"], ["a", b"a"], [DAY, DAY.date()], [DAY, DAY.replace(tzinfo=UTC)], [1, DAY], [decimal.Decimal("0.1"), 0.5],
     [decimal.Decimal(1), DAY], [decimal.Decimal("1e400")],
     [pd.Period("2020-01", "M")], [object()], [np.datetime64(1, "s"), np.timedelta64(1, "s")], ["\ud800"],
     [datetime.time(1, tzinfo=UTC)], [datetime.timedelta.max],

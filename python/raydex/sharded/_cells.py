@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from raydex import _lists
 from raydex._array_libraries import HOST
-from raydex._arrow import HostCells
+from raydex._arrow import HostCells, strings_of
 from raydex._columns import column_of, host_cells, key_of
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._keys import Key
@@ -108,7 +107,7 @@ def of_all(name: str, keys: Sequence[Key], sizes: Sequence[int], holders: str = 
 def empty_source(argument: str, key: Key, library: Any = HOST) -> Source:
     """A column of a type without cells, of a library in host memory; of one on a GPU, of NumPy."""
     if key.dtype is None:
-        return Source(argument, None, HOST, _lists.strings_of([], key.unit), shape=(0,))
+        return Source(argument, None, HOST, strings_of([], key.unit), shape=(0,))
     array = np.empty(0, key.dtype)
     of = library if library.device is None else HOST
     return Source(argument, array, of, HostCells(array, unit=key.unit, is_void=key.is_void), shape=array.shape)
