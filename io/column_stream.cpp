@@ -32,20 +32,18 @@ std::optional<std::string_view> columns_in(std::string_view name) {
   return std::nullopt;
 }
 
-std::vector<csv_column> columns_of(const std::string& name, std::size_t count,
-                                   const host_column& like) {
-  std::vector<csv_column> columns(count);
-  std::string_view names = columns_in(name).value();
-  if (count == 2 && !names.empty()) {
-    const std::size_t comma = names.find(',');
-    if (comma == names.npos)
-      throw invalid_argument(fmt::format("{}: ranges have two columns: -:lower,upper", name));
-    columns[1].name = names.substr(comma + 1);
-    names = names.substr(0, comma);
+std::vector<csv_column> wanted_columns(const std::vector<std::string>& names,
+                                       const std::vector<host_key_part>& like) {
+  std::vector<csv_column> columns(like.size());
+  for (std::size_t i = 0; i < like.size(); ++i) {
+    if (!names.empty()) columns[i].name = names[i];
+    const auto* const cells = std::get_if<host_column>(&like[i]);
+    if (cells == nullptr) {
+      columns[i].texts = csv_texts::strings;
+    } else if (cells->times == time_kind::none) {
+      columns[i].type = cells->format;
+    }
   }
-  columns[0].name = names;
-  for (csv_column& column : columns)
-    if (like.times == time_kind::none) column.type = like.format;
   return columns;
 }
 
@@ -87,15 +85,19 @@ bool names_stream(std::string_view name) {
   return columns_in(name).has_value();
 }
 
-column_stream::column_stream(const std::string& name, std::size_t count, const host_column& like)
-    : bytes_(std::make_unique_for_overwrite<char[]>(most_bytes)), like_(like) {
+std::string columns_of_stream(std::string_view name) {
+  return std::string(columns_in(name).value());
+}
+
+column_stream::column_stream(const std::vector<std::string>& names, std::vector<host_key_part> like)
+    : bytes_(std::make_unique_for_overwrite<char[]>(most_bytes)), like_(std::move(like)) {
   constexpr std::size_t told = 4;  // bytes that tell the format
   std::size_t size = 0;
   for (std::size_t more = 1; size < told && more != 0; size += more)
     more = read_some(bytes_.get() + size, told - size);
   begin_ = {bytes_.get(), size};
   refuse_other_formats(begin_);
-  std::vector<csv_column> columns = columns_of(name, count, like);
+  std::vector<csv_column> columns = wanted_columns(names, like_);
   if (begin_ == "\xff\xff\xff\xff") {
     arrow_.emplace(begin_, input, std::move(columns));
   } else {
@@ -103,7 +105,7 @@ column_stream::column_stream(const std::string& name, std::size_t count, const h
   }
 }
 
-std::vector<host_column> column_stream::next() {
+std::vector<host_key_part> column_stream::next() {
   while (!has_ended_) {
     std::vector<host_key_part> read;
     if (arrow_) {
@@ -119,26 +121,25 @@ std::vector<host_column> column_stream::next() {
       }
       read = has_ended_ ? csv_->finish() : csv_->add({bytes_.get(), size});
     }
-    std::vector<host_column> columns = taken(std::move(read));
-    if (!columns.empty() && columns[0].size != 0) return columns;
+    std::vector<host_key_part> columns = taken(std::move(read));
+    if (!columns.empty() && size_of(columns[0]) != 0) return columns;
   }
   return {};
 }
 
-std::vector<host_column> column_stream::taken(std::vector<host_key_part> read) const {
-  std::vector<host_column> columns;
-  for (host_key_part& part : read) {
-    host_column column = std::get<host_column>(std::move(part));
+std::vector<host_key_part> column_stream::taken(std::vector<host_key_part> read) const {
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    auto* const column = std::get_if<host_column>(&read[i]);
+    const auto* const like = std::get_if<host_column>(&like_[i]);
+    if (column == nullptr || like == nullptr) continue;
     bool has_any = false;
-    for (std::uint64_t row = 0; row < column.size && !has_any; ++row)
-      has_any = column.has_value(row);
-    if (!has_any) {  // of no type that was found
-      column.format = like_.format;
-      column.times = like_.times;
-    }
-    columns.push_back(std::move(column));
+    for (std::uint64_t row = 0; row < column->size && !has_any; ++row)
+      has_any = column->has_value(row);
+    if (has_any) continue;
+    column->format = like->format;  // of no type that was found
+    column->times = like->times;
   }
-  return columns;
+  return read;
 }
 
 }  // namespace raydex::io

@@ -405,7 +405,7 @@ struct csv_pieces::state {
       throw invalid_argument(
           fmt::format("{}: which column? there are {}; name {} behind a colon", name,
                       printable(fmt::format("{}", fmt::join(source.columns, ", ")), 300),
-                      wanted.size() == 1 ? "it" : "both"));
+                      wanted.size() == 1 ? "it" : "them"));
     }
     for (std::size_t i = 0; i < wanted.size(); ++i)
       wanted[i].name = source.columns[i];

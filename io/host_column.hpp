@@ -53,6 +53,10 @@ struct host_strings {
   string_column view() const;
   // A string; empty where it is missing.
   std::string_view at(std::uint64_t i) const;
+  // Whether a row has a value.
+  bool has_value(std::uint64_t row) const {
+    return validity.empty() || (validity[row / 8] >> row % 8 & 1) != 0;
+  }
 };
 
 // A column of a key.

@@ -62,8 +62,8 @@ column_name split_short(const std::string& name) {
   column_name parts = split(name);
   if (parts.column.texts == csv_texts::times) return parts;
   throw invalid_argument(
-      fmt::format("{}: strings of any length are keys of joins by equal keys only; here texts have "
-                  "up to 8 bytes: {}:{}:bytes8",
+      fmt::format("{}: strings of any length are keys of `raydex query` and of joins by equal keys "
+                  "only; here texts have up to 8 bytes: {}:{}:bytes8",
                   name, parts.path, parts.column.name));
 }
 

@@ -86,20 +86,30 @@ bool are_exact_doubles(const io::host_column& cells) {
   return true;
 }
 
+// Makes a column strings where that can be done.
+void adapt_to_strings(const named_part& one) {
+  const auto* const cells = std::get_if<io::host_column>(&one.part);
+  if (cells == nullptr) return;
+  if (are_texts(*cells)) {
+    one.part = as_strings(*cells);
+  } else if (io::finds_type(one.name) && has_no_value(*cells)) {
+    one.part = no_strings(*cells);
+  }
+}
+
+// How a column is read as strings.
+std::string how_to_read_as_strings(const std::string& name) {
+  if (!io::names_column(name)) return {};
+  return fmt::format("; name the type: {}:{}:string", io::path_of(name), io::column_of(name));
+}
+
 // Makes one like the other, which stays as it is, where that can be done.
 void adapt(const named_part& one, const named_part& other) {
   auto* const cells = std::get_if<io::host_column>(&one.part);
   if (cells == nullptr) return;
   const auto* const others = std::get_if<io::host_column>(&other.part);
   const bool is_found = io::finds_type(one.name);
-  if (others == nullptr) {
-    if (are_texts(*cells)) {
-      one.part = as_strings(*cells);
-    } else if (is_found && has_no_value(*cells)) {
-      one.part = no_strings(*cells);
-    }
-    return;
-  }
+  if (others == nullptr) return adapt_to_strings(one);
   const key_format wanted = others->format;
   if (cells->format == wanted) return;
   if (is_found && has_no_value(*cells)) {
@@ -149,13 +159,27 @@ void make_alike(const named_part& one, const named_part& other) {
   const named_part& text = first_is_text ? one : other;
   const named_part& number = first_is_text ? other : one;
   const io::host_column& plain = first_is_text ? *others : *cells;
-  throw invalid_argument(
-      fmt::format("{} {} are {}, but {} {} are strings{}", number.role, number.name,
-                  io::type_name(plain.format, plain.times), text.role, text.name,
-                  io::names_column(number.name)
-                      ? fmt::format("; name the type: {}:{}:string", io::path_of(number.name),
-                                    io::column_of(number.name))
-                      : ""));
+  throw invalid_argument(fmt::format("{} {} are {}, but {} {} are strings{}", number.role,
+                                     number.name, io::type_name(plain.format, plain.times),
+                                     text.role, text.name, how_to_read_as_strings(number.name)));
+}
+
+void make_strings(const named_part& one, const char* why) {
+  adapt_to_strings(one);
+  const auto* const cells = std::get_if<io::host_column>(&one.part);
+  if (cells == nullptr) return;
+  throw invalid_argument(fmt::format("{} {} are {}, but {}{}", one.role, one.name,
+                                     io::type_name(cells->format, cells->times), why,
+                                     how_to_read_as_strings(one.name)));
+}
+
+void check_same_rows(const char* table, const std::vector<std::string>& names,
+                     const std::vector<std::uint64_t>& rows) {
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    if (rows[i] == rows[0]) continue;
+    throw invalid_argument(fmt::format("{} {}: it has {} rows, but {} has {}", table, names[i],
+                                       rows[i], names[0], rows[0]));
+  }
 }
 
 }  // namespace raydex::cli

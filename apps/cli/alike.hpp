@@ -2,7 +2,9 @@
 // Columns that are compared, made alike.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "io/host_column.hpp"
 
@@ -20,5 +22,13 @@ struct named_part {
 // columns of numbers whose types were found, integers beside fractions become double if all are
 // exact. Throws `invalid_argument` where they still differ.
 void make_alike(const named_part& one, const named_part& other);
+
+// Makes texts strings, and of a column of a CSV file without any value some. Throws
+// `invalid_argument` for numbers and times; `why` says what is of strings.
+void make_strings(const named_part& one, const char* why);
+
+// Refuses columns of one table, `build` or another, that have not as many rows.
+void check_same_rows(const char* table, const std::vector<std::string>& names,
+                     const std::vector<std::uint64_t>& rows);
 
 }  // namespace raydex::cli

@@ -30,17 +30,6 @@ namespace raydex::cli {
 
 namespace {
 
-// The formats of a key's columns: `int64,string`.
-std::string formats_of(const std::vector<io::host_key_part>& key) {
-  std::string names;
-  for (const io::host_key_part& part : key) {
-    const auto* const cells = std::get_if<io::host_column>(&part);
-    if (!names.empty()) names += ',';
-    names += cells != nullptr ? to_string(cells->format) : "string";
-  }
-  return names;
-}
-
 // The format of the distances that are written beside rows, if there are any.
 std::optional<key_format> distance_format(const join_request& request, const join_inputs& in) {
   if (request.method != join_method::nearest) return std::nullopt;

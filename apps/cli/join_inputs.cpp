@@ -132,16 +132,6 @@ std::vector<io::output_column> add_columns(io::column_reading& reading, const jo
   return columns;
 }
 
-// Columns of one table have as many rows.
-void check_rows(const char* table, const std::vector<std::string>& names,
-                const std::vector<std::uint64_t>& rows) {
-  for (std::size_t i = 1; i < names.size(); ++i) {
-    if (rows[i] == rows[0]) continue;
-    throw invalid_argument(fmt::format("{} {}: it has {} rows, but {} has {}", table, names[i],
-                                       rows[i], names[0], rows[0]));
-  }
-}
-
 // Refuses texts as the times of an as-of join.
 void check_are_times(const join_request& request, const io::host_key_part& build) {
   const key_format format = std::get<io::host_column>(build).format;
@@ -171,7 +161,7 @@ void check_rows(const char* table, const std::vector<std::string>& names,
     for (const io::host_key_part& part : *parts)
       rows.push_back(io::size_of(part));
   if (values != nullptr) rows.push_back(values->view().size);
-  check_rows(table, names, rows);
+  check_same_rows(table, names, rows);
 }
 
 // Makes the ends of intervals alike, and what they are compared with.

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -19,7 +18,9 @@
 #include "apps/cli/answers.hpp"
 #include "apps/cli/batches.hpp"
 #include "apps/cli/build_arguments.hpp"
+#include "apps/cli/packed_key.hpp"
 #include "apps/cli/placed_column.hpp"
+#include "apps/cli/query_inputs.hpp"
 #include "apps/cli/report.hpp"
 #include "io/backend_choice.hpp"
 #include "io/column_stream.hpp"
@@ -28,7 +29,6 @@
 #include "io/output_file.hpp"
 #include "io/progress.hpp"
 #include "io/pyarrow_table.hpp"
-#include "io/read.hpp"
 #include "io/speed_cache.hpp"
 #include "io/wall_clock.hpp"
 #include "raydex/aggregate.hpp"
@@ -45,147 +45,36 @@ namespace {
 // Rows that `auto` supposes a range to match: few, where structures differ most.
 constexpr std::uint64_t typical_range_hits = 16;
 
-// The command line as it is; a file that it does not name is empty.
-struct query_arguments : build_arguments {
-  std::string keys, row_ids, points, ranges, result, values;
-  std::string insert, insert_rows, erase, erase_rows;
-  bool aggregate = false;
-  bool strict = false;
-
-  // Whether an aggregate answers: some results only one has.
-  bool has_aggregate() const {
-    const result_kind kind = parse_result(result);
-    return aggregate || kind == result_kind::mean || kind == result_kind::min ||
-           kind == result_kind::max;
-  }
-  // What is asked for, as it is named.
-  const std::string& asked() const { return points.empty() ? ranges : points; }
-  // Whether it comes on standard input.
-  bool streams() const { return io::names_stream(asked()); }
-  std::vector<io::file_argument> inputs() const {
-    return {{"--keys", keys},
-            {"--row-ids", row_ids},
-            {"--points", streams() ? "" : points},
-            {"--ranges", streams() ? "" : ranges},
-            {"--values", values},
-            {"--insert", insert},
-            {"--insert-rows", insert_rows},
-            {"--erase", erase},
-            {"--erase-rows", erase_rows}};
-  }
-  bool has_edits() const {
-    return !(insert.empty() && insert_rows.empty() && erase.empty() && erase_rows.empty());
-  }
+// The keys of an index, of those that are packed the numbers.
+struct index_keys {
+  io::host_column build;
+  std::optional<io::host_column> insert, erase;
 };
 
-// The columns that the arguments name, in host memory.
-struct inputs {
-  io::host_column keys;
-  std::optional<io::host_column> row_ids;
-  io::host_ranges ends;  // of points, the lower ones only
-  std::optional<io::host_column> values;
-  std::optional<io::host_column> insert, insert_rows, erase, erase_rows;
-};
-
-probes batch_of(const io::host_ranges& ends) {
-  return ends.upper.cells == nullptr ? points(ends.lower.view())
-                                     : ranges(ends.lower.view(), ends.upper.view());
+// Of several columns and of strings, `packed` has them.
+index_keys keys_of(query_inputs& in, const std::optional<packed_key>& packed) {
+  const auto one = [](const std::vector<io::host_key_part>& parts) {
+    return parts.empty() ? std::nullopt : std::optional(std::get<io::host_column>(parts.front()));
+  };
+  if (!packed) return {*one(in.keys.parts), one(in.insert.parts), one(in.erase.parts)};
+  index_keys keys{packed->keys(), std::nullopt, std::nullopt};
+  if (!in.insert.parts.empty()) keys.insert = packed->inserted();
+  if (!in.erase.parts.empty()) keys.erase = packed->pack(question::points, in.erase.parts).lower;
+  return keys;
 }
 
-void check(const query_arguments& arguments) {
-  if (arguments.points.empty() == arguments.ranges.empty()) {
-    throw invalid_argument("give either --points or --ranges");
+// The number to look for in place of a point.
+closest_number side_of(result_kind kind, bool strict) {
+  switch (kind) {
+    case result_kind::rank:
+      return closest_number::at_least;
+    case result_kind::rank_right:
+      return closest_number::above;
+    case result_kind::predecessor:
+      return strict ? closest_number::below : closest_number::at_most;
+    default:
+      return strict ? closest_number::above : closest_number::at_least;
   }
-  const result_kind kind = parse_result(arguments.result);
-  if (arguments.aggregate && is_place(kind)) {
-    throw invalid_argument(fmt::format("--aggregate has no {} of a point", arguments.result));
-  }
-  const bool of_values = kind == result_kind::sum || kind == result_kind::mean ||
-                         kind == result_kind::min || kind == result_kind::max;
-  if (!arguments.values.empty() && !of_values) {
-    throw invalid_argument(
-        fmt::format("--values goes with --result sum, mean, min or max, not {}", arguments.result));
-  }
-  if (arguments.values.empty() && of_values) {
-    throw invalid_argument(fmt::format(
-        "--result {} needs --values, the column of the rows that it is of", arguments.result));
-  }
-  if (arguments.aggregate && kind == result_kind::rows) {
-    throw invalid_argument("--aggregate goes with all results but rows");
-  }
-  if (is_place(kind) && arguments.points.empty()) {
-    throw invalid_argument(
-        fmt::format("--result {} is of --points, not --ranges", arguments.result));
-  }
-  if (arguments.strict && kind != result_kind::predecessor && kind != result_kind::successor) {
-    throw invalid_argument(fmt::format(
-        "--strict goes with --result predecessor or successor, not {}", arguments.result));
-  }
-  if (arguments.streams() && !io::is_csv_output(arguments.out)) {
-    throw invalid_argument(
-        fmt::format("--out {}: answers to standard input are not counted before they are written; "
-                    "give - or a name that ends in .csv",
-                    arguments.out));
-  }
-  if (arguments.has_edits()) {
-    check_updatable(capabilities(), arguments.structure, "--insert and no --erase");
-  }
-  if (arguments.insert.empty() != arguments.insert_rows.empty()) {
-    throw invalid_argument("--insert and --insert-rows go together: keys and their row ids");
-  }
-  if (!arguments.erase_rows.empty() && arguments.erase.empty()) {
-    throw invalid_argument("--erase-rows goes with --erase, the keys of these row ids");
-  }
-}
-
-inputs read(const query_arguments& arguments) {
-  inputs in;
-  io::column_reading reading;
-  const auto add_if_given = [&](const std::string& file, std::optional<io::host_column>& to) {
-    if (!file.empty()) reading.add(file, to.emplace());
-  };
-  reading.add(arguments.keys, in.keys);
-  add_if_given(arguments.row_ids, in.row_ids);
-  if (arguments.streams()) {
-    // Read when it is asked for.
-  } else if (arguments.ranges.empty()) {
-    reading.add(arguments.points, in.ends.lower);
-  } else {
-    reading.add(arguments.ranges, in.ends);
-  }
-  add_if_given(arguments.values, in.values);
-  add_if_given(arguments.insert, in.insert);
-  add_if_given(arguments.insert_rows, in.insert_rows);
-  add_if_given(arguments.erase, in.erase);
-  add_if_given(arguments.erase_rows, in.erase_rows);
-  reading.read();
-  const typed_file keys{"keys", arguments.keys, in.keys.format, in.keys.times};
-  const auto check_type = [&](const char* role, const std::string& file,
-                              const io::host_column& read) {
-    check_same_type({role, file, read.format, read.times}, keys);
-  };
-  if (!arguments.streams())
-    check_type(arguments.ranges.empty() ? "points" : "ranges", arguments.asked(), in.ends.lower);
-  if (in.row_ids)
-    check_row_ids({"row ids", arguments.row_ids, in.row_ids->format, in.row_ids->times});
-  if (in.insert_rows)
-    check_row_ids(
-        {"row ids", arguments.insert_rows, in.insert_rows->format, in.insert_rows->times});
-  if (in.erase_rows)
-    check_row_ids({"row ids", arguments.erase_rows, in.erase_rows->format, in.erase_rows->times});
-  if (in.insert) check_type("inserted keys", arguments.insert, *in.insert);
-  if (in.erase) check_type("erased keys", arguments.erase, *in.erase);
-  if (in.values && in.values->format.type == key_type::bytes) {
-    throw invalid_argument(fmt::format("values {} are {}; sums and the like are of numbers",
-                                       arguments.values, to_string(in.values->format)));
-  }
-  const result_kind kind = parse_result(arguments.result);
-  if (in.values && in.values->times != io::time_kind::none && kind != result_kind::min &&
-      kind != result_kind::max) {
-    throw invalid_argument(fmt::format("values {} are times; min and max are of times, {} is not",
-                                       arguments.values, arguments.result));
-  }
-  return in;
 }
 
 // How many keys a column has, missing ones left out, and how many places there are from the
@@ -236,10 +125,10 @@ std::optional<column> view_of(const std::optional<placed_column>& placed) {
 }
 
 // Inserts and erases what the arguments name; returns the milliseconds that it takes.
-double edit(const session& on, const inputs& in, index& built) {
-  const auto insert = place(on, in.insert);
+double edit(const session& on, const query_inputs& in, const index_keys& keys, index& built) {
+  const auto insert = place(on, keys.insert);
   const auto insert_rows = place(on, in.insert_rows);
-  const auto erase = place(on, in.erase);
+  const auto erase = place(on, keys.erase);
   const auto erase_rows = place(on, in.erase_rows);
   return io::wall_milliseconds(on, [&] {
     built.edit(context(on).stream, {.insert = view_of(insert).value_or(column()),
@@ -309,43 +198,6 @@ class answer_writer {
   std::optional<io::arrow_output> arrow_;
 };
 
-// Bytes of up to 8, which texts of any length up to that are compared with.
-void widen(io::host_column& keys) {
-  const column from = keys.view();
-  constexpr std::uint8_t width = 8;
-  if (from.format.type != key_type::bytes || from.format.width == width) return;
-  const std::shared_ptr<std::byte[]> cells = std::make_unique<std::byte[]>(keys.size * width);
-  for (std::uint64_t row = 0; row < keys.size; ++row) {
-    std::memcpy(cells.get() + row * width,
-                static_cast<const std::byte*>(from.data) + row * from.step(), from.format.width);
-  }
-  keys.format = key_format::bytes(width);
-  keys.stride = 0;
-  keys.cells = {cells, cells.get()};
-}
-
-// What was read of standard input as points or as the ends of ranges, of the type of the keys; none
-// of it if nothing was read.
-io::host_ranges ends_of(const query_arguments& arguments, const io::host_column& keys,
-                        std::vector<io::host_column> read) {
-  const bool are_ranges = !arguments.ranges.empty();
-  const typed_file of_keys{"keys", arguments.keys, keys.format, keys.times};
-  for (const io::host_column& column : read) {
-    check_same_type(
-        {are_ranges ? "ranges" : "points", arguments.asked(), column.format, column.times},
-        of_keys);
-  }
-  if (read.empty()) {
-    io::host_column none = keys;
-    none.size = 0;
-    none.validity.clear();
-    read.assign(are_ranges ? 2 : 1, none);
-  }
-  io::host_ranges ends{std::move(read[0]), {}};
-  if (are_ranges) ends.upper = std::move(read[1]);
-  return ends;
-}
-
 // What of an aggregate a result needs.
 aggregate_options parts_for(result_kind kind) {
   return {.sums = kind == result_kind::sum || kind == result_kind::mean,
@@ -357,43 +209,62 @@ aggregate_options parts_for(result_kind kind) {
 void run(const query_arguments& arguments) {
   const result_kind kind = parse_result(arguments.result);
   const option_map options = parse_options(arguments.options);
-  check(arguments);
+  query_inputs in = parse_query(arguments);
   // What would fail late is tried early: outputs and the backend.
-  outputs files(arguments, arguments.inputs(), kind == result_kind::rows ? ".npz" : ".npy");
+  outputs files(arguments, files_of(arguments, in), kind == result_kind::rows ? ".npz" : ".npy");
   const session on(io::choose_backend(arguments.backend, io::key_offers(), arguments.structure,
                                       arguments.has_edits()));
   const io::auto_choice choose(on, arguments.structure == "auto");
   progress bar;
 
   bar.phase("read");
-  inputs in = read(arguments);
-  if (arguments.streams()) widen(in.keys);
-  const key_places places = places_of(arguments, in.keys.view());
+  read(arguments, in);
+  query_facts facts{arguments.result};
+  query_costs costs;
+  std::optional<packed_key> packed;
+  if (!in.is_simple()) {
+    bar.phase("pack");
+    facts.key = formats_of(in.keys.parts);
+    costs.build_ms =
+        io::wall_milliseconds(on, [&] { packed.emplace(in.keys.parts, in.insert.parts); });
+    costs.dictionary_bytes = packed->resident_bytes();
+    const bool is_rank = kind == result_kind::rank || kind == result_kind::rank_right;
+    if (is_rank && packed->is_full()) {
+      throw unsupported(
+          fmt::format("--result {}: the columns of --keys take each number of their bits, so that "
+                      "what is greater than all keys has none; ask --result count of --ranges",
+                      arguments.result));
+    }
+  }
+  const index_keys keys = keys_of(in, packed);
+  const bool are_ranges =
+      arguments.asks() != question::points || in.asked.parts.size() < in.keys.parts.size();
+  in.keys.parts.clear();
+  const key_places places = places_of(arguments, keys.build.view());
   const io::structure_choice chosen =
       choose({arguments.structure, options},
              {.n = places.keys,
-              .key = in.keys.format,
+              .key = keys.build.format,
               .where = on.where(),
               .ordered = is_place(kind),
-              .range_hits = arguments.ranges.empty() ? 0 : typical_range_hits,
+              .range_hits = are_ranges && !is_place(kind) ? typical_range_hits : 0,
               .updates = arguments.has_edits(),
               .span = places.span});
 
   bar.phase("build");
   std::unique_ptr<index> built;
-  query_costs costs;
   {
-    const placed_column keys(on, in.keys.view());
+    const placed_column cells(on, keys.build.view());
     const auto row_ids = place(on, in.row_ids);
-    costs.build_ms = io::wall_milliseconds(on, [&] {
+    costs.build_ms += io::wall_milliseconds(on, [&] {
       built =
-          build(chosen.structure, on.where(), on, keys.view(), view_of(row_ids), chosen.options);
+          build(chosen.structure, on.where(), on, cells.view(), view_of(row_ids), chosen.options);
     });
   }
 
   if (arguments.has_edits()) {
     bar.phase("edit");
-    costs.edit_ms = edit(on, in, *built);
+    costs.edit_ms = edit(on, in, keys, *built);
   }
 
   const auto values = place(on, in.values);
@@ -405,7 +276,19 @@ void run(const query_arguments& arguments) {
     costs.aggregate_bytes = constant->info().resident_bytes;
   }
 
-  query_facts facts{arguments.result};
+  const auto probes_of = [&](std::vector<io::host_key_part> asked) {
+    host_probes found;
+    if (packed) {
+      costs.lookup_ms += io::wall_milliseconds(on, [&] {
+        found = is_place(kind) ? packed->closest(asked, side_of(kind, arguments.strict))
+                               : packed->pack(arguments.asks(), asked);
+      });
+      return found;
+    }
+    found.lower = std::get<io::host_column>(std::move(asked[0]));
+    if (asked.size() == 2) found.upper = std::get<io::host_column>(std::move(asked[1]));
+    return found;
+  };
   const auto answer = [&](answers& found, const probes& batch) {
     if (io::is_csv_output(arguments.out)) found.count_values();
     for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
@@ -417,28 +300,31 @@ void run(const query_arguments& arguments) {
     costs.lookup_peak_bytes =
         std::max(costs.lookup_peak_bytes.value_or(0), found.lookup_peak_bytes());
   };
+  // Packed points are the closest numbers already.
+  const result_kind of_index = packed && kind == result_kind::rank_right ? result_kind::rank : kind;
   const auto no_answers = [&] {
-    return answers(on, *built, kind, view_of(values), constant.get(),
-                   arguments.strict ? closeness::strict : closeness::or_equal);
+    return answers(on, *built, of_index, view_of(values), constant.get(),
+                   arguments.strict && !packed ? closeness::strict : closeness::or_equal);
   };
   std::optional<answer_writer> writer;
   if (arguments.streams()) {
-    const std::size_t columns = arguments.ranges.empty() ? 1 : 2;
-    io::column_stream stream(arguments.asked(), columns, in.keys);
+    io::column_stream stream(in.asked.names, in.asked.parts);
     writer.emplace(files.answers(), arguments.result, 0, stream.is_arrow() && arguments.out == "-");
     // What has come is answered before more is waited for. No points are a batch, too.
     bool has_answered = false;
-    for (std::vector<io::host_column> read = stream.next(); !read.empty() || !has_answered;
+    for (std::vector<io::host_key_part> read = stream.next(); !read.empty() || !has_answered;
          read = stream.next()) {
-      bar.phase("lookup", read.empty() ? 0 : read[0].size);
-      const io::host_ranges ends = ends_of(arguments, in.keys, std::move(read));
+      bar.phase("lookup", read.empty() ? 0 : io::size_of(read[0]));
+      check_streamed(arguments, in, read);
+      const host_probes asked = probes_of(read.empty() ? in.asked.parts : std::move(read));
       answers found = no_answers();
-      answer(found, batch_of(ends));
+      answer(found, asked.view());
       writer->write(found);
       has_answered = true;
     }
   } else {
-    const probes batch = batch_of(in.ends);
+    const host_probes asked = probes_of(std::move(in.asked.parts));
+    const probes batch = asked.view();
     bar.phase("lookup", batch.size());
     answers found = no_answers();
     answer(found, batch);
@@ -460,11 +346,19 @@ void add_query_command(CLI::App& app) {
   const auto file = [&](const char* name, std::string& path, const char* help) {
     return add_file(*command, name, path, help);
   };
-  file("--keys", arguments->keys, "The column to index")->required();
+  const auto list = [&](const char* name, std::string& columns, const char* help) {
+    return command->add_option(name, columns, help)->type_name("FILE[,...]");
+  };
+  list("--keys", arguments->keys, "The column to index, or the columns of a key")->required();
   file("--row-ids", arguments->row_ids, "Its row ids, uint32 or uint64; without them, positions");
-  file("--points", arguments->points, "Keys to look up; - or -:COLUMN of standard input");
-  file("--ranges", arguments->ranges,
-       "Inclusive ranges: an n x 2 array of lower and upper ends; - or -:LOWER,UPPER");
+  list("--points", arguments->points,
+       "Keys to look up, by all columns of the key or its first ones; - or -:COLUMN of standard "
+       "input");
+  list("--ranges", arguments->ranges,
+       "Inclusive ranges: an n x 2 array of lower and upper ends; - or -:LOWER,UPPER; of several "
+       "columns the first ones are equal, and the next one has both ends");
+  list("--prefixes", arguments->prefixes,
+       "Strings that keys begin with; of several columns the last one has them");
   command->add_option("--result", arguments->result, "What to find out about the matching rows")
       ->required()
       ->type_name(result_names);
@@ -478,19 +372,28 @@ void add_query_command(CLI::App& app) {
   add_build_options(
       *command, *arguments,
       "The answers: .npy, or CSV where the name ends in .csv or is -; rows as .npz or CSV");
-  file("--insert", arguments->insert,
+  list("--insert", arguments->insert,
        "Keys to insert after the build; `auto` takes a structure that is updatable");
   file("--insert-rows", arguments->insert_rows,
        "The row ids of the inserted keys, of the type of the index's");
-  file("--erase", arguments->erase, "Keys to erase after the build, likewise");
+  list("--erase", arguments->erase, "Keys to erase after the build, likewise");
   file("--erase-rows", arguments->erase_rows,
        "Of the erased keys only these rows; without it, all of them");
   explain(
       *command,
       "What is missing is never matched. NaN equals NaN and follows all other keys, -0.0 equals\n"
-      "0.0. Texts have up to 8 bytes.\n"
+      "0.0. Strings are compared byte by byte. Texts of more than 8 bytes are the type `string`,\n"
+      "which they get without a type: file.csv:column:string.\n"
       "\n"
-      "Results, for each point or range:\n"
+      "A key has up to 16 columns of any types, separated by commas; of one table the others "
+      "follow\n"
+      "by name: file.csv:store,day. Points have as many, or the first ones: then all rows that\n"
+      "begin with these match. --ranges file.csv:store,lower,upper are those of the next column.\n"
+      "Strings, and where 64 bits do not suffice columns of values that are far apart, are "
+      "numbered\n"
+      "by a dictionary.\n"
+      "\n"
+      "Results, for each point, range or prefix:\n"
       "  first  the smallest id of a matching row: not the row of the smallest key. Where none\n"
       "         matches, in CSV an empty field, else the largest number of its type: 4294967295\n"
       "         for uint32, which --report has as no_match\n"
@@ -524,6 +427,9 @@ void add_query_command(CLI::App& app) {
       "      --keys keys.npy --ranges ranges.npy --result rows --out rows.npz\n"
       "  raydex query --keys keys.npy --insert more.npy --insert-rows ids.npy \\\n"
       "      --erase gone.npy --points probes.npy --result count --out counts.npy\n"
+      "  raydex query --keys sales.csv:store,day --ranges asked.csv:store,from,to \\\n"
+      "      --result sum --values sales.csv:amount --out amounts.csv\n"
+      "  raydex query --keys pages.csv:url --prefixes sites.csv:begin --result count --out -\n"
       "  producer | raydex query --keys keys.npy --points -:key --result count --out - | consumer");
   command->callback([arguments] { run(*arguments); });
 }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <variant>
 
 namespace raydex::cli {
 
@@ -40,7 +41,7 @@ std::string report_on(const session& on, const Info& source, key_format key,
                                 {"backend", to_string(source.where)},
                                 {"device", device.name},
                                 {"rt_core_version", device.rt_core_version},
-                                {"key", to_string(key)},
+                                {"key", facts.key.empty() ? to_string(key) : facts.key},
                                 {"n", source.n},
                                 {"probes", facts.probes},
                                 {"result", facts.result},
@@ -51,6 +52,7 @@ std::string report_on(const session& on, const Info& source, key_format key,
   if (facts.no_match) object["no_match"] = *facts.no_match;
   if (costs.lookup_peak_bytes) object["lookup_peak_bytes"] = *costs.lookup_peak_bytes;
   if (costs.repairs) object["repairs"] = *costs.repairs;
+  if (costs.dictionary_bytes) object["dictionary_bytes"] = *costs.dictionary_bytes;
   if (costs.edit_ms) object["edit_ms"] = *costs.edit_ms;
   if (costs.aggregate_ms) object["aggregate_ms"] = *costs.aggregate_ms;
   if (costs.aggregate_bytes) object["aggregate_bytes"] = *costs.aggregate_bytes;
@@ -58,6 +60,16 @@ std::string report_on(const session& on, const Info& source, key_format key,
 }
 
 }  // namespace
+
+std::string formats_of(const std::vector<io::host_key_part>& key) {
+  std::string names;
+  for (const io::host_key_part& part : key) {
+    const auto* const cells = std::get_if<io::host_column>(&part);
+    if (!names.empty()) names += ',';
+    names += cells != nullptr ? to_string(cells->format) : "string";
+  }
+  return names;
+}
 
 std::string report(const session& on, const index_info& source, const query_facts& facts,
                    const query_costs& costs) {

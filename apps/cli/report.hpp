@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "io/host_column.hpp"
 #include "raydex/index.hpp"
 #include "raydex/join.hpp"
 #include "raydex/rmq.hpp"
@@ -18,14 +20,16 @@ struct query_facts {
   std::string result;
   std::uint64_t probes = 0;
   std::optional<std::uint64_t> no_match{};  // what stands for a row or position that is not there
+  std::string key{};  // the formats of packed columns; else it is that of the index
 };
 
 // What it spent in the structure.
 struct query_costs {
   double build_ms = 0;
-  std::optional<double> edit_ms{};                 // where something changed after the build
-  std::optional<double> aggregate_ms{};            // of the build of an aggregate
-  std::optional<std::uint64_t> aggregate_bytes{};  // what it holds
+  std::optional<std::uint64_t> dictionary_bytes{};  // of columns that are numbered
+  std::optional<double> edit_ms{};                  // where something changed after the build
+  std::optional<double> aggregate_ms{};             // of the build of an aggregate
+  std::optional<std::uint64_t> aggregate_bytes{};   // what it holds
   double lookup_ms = 0;
   std::optional<std::uint64_t> lookup_peak_bytes{};  // taken at once by lookups
   std::optional<std::uint64_t> repairs{};            // lookups that rays did not answer rightly
@@ -51,6 +55,9 @@ struct join_costs {
   std::uint64_t build_peak_bytes = 0;
   std::uint64_t lookup_peak_bytes = 0;
 };
+
+// The formats of a key's columns: `int64,string`.
+std::string formats_of(const std::vector<io::host_key_part>& key);
 
 // A report's JSON text.
 std::string report(const session& on, const index_info& source, const query_facts& facts,

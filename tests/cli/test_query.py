@@ -283,7 +283,7 @@ def test_times_of_csv(program):
     for part, options in [
         ("points p.csv:z are times with a zone, but keys k.csv:t are times without a zone", {"points": "p.csv:z"}),
         ("points k.csv:n are int64, but keys k.csv:t are times without a zone", {"points": "k.csv:n"}),
-        ("the lower ends are times without a zone and the upper ends are times with a zone", {"ranges": "p.csv:a,z"}),
+        ("ranges p.csv:z are times with a zone, but keys k.csv:t are times without a zone", {"ranges": "p.csv:a,z"}),
         ("values k.csv:t are times; min and max are of times, sum is not",
          {"points": "p.csv:a", "result": "sum", "values": "k.csv:t"}),
         ("row ids k.csv:t are times without a zone; they must be", {"points": "p.csv:a", "row_ids": "k.csv:t"}),

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of several columns, and of strings of any length, as numbers that an index takes.
+#include "apps/cli/packed_key.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "raydex/error.hpp"
+
+namespace raydex::cli {
+
+namespace {
+
+constexpr unsigned most_bits = 64;
+
+// Numbers as a column that shares them.
+io::host_column shared(packed_keys numbers) {
+  const auto all = std::make_shared<packed_keys>(std::move(numbers));
+  const column view = all->view();
+  return {.format = view.format,
+          .size = view.size,
+          .stride = 0,
+          .cells = {all, static_cast<const std::byte*>(view.data)},
+          .validity = {all->validity.data(), all->validity.data() + all->validity.size()}};
+}
+
+// The bits of so many rows of two columns, one behind the other; none where all have a value.
+template <class Part>
+std::vector<std::uint8_t> bits_of_both(const Part& first, const Part& second) {
+  if (first.validity.empty() && second.validity.empty()) return {};
+  std::vector<std::uint8_t> bits((first.size + second.size + 7) / 8);
+  for (std::uint64_t row = 0; row < first.size + second.size; ++row) {
+    const bool is_there =
+        row < first.size ? first.has_value(row) : second.has_value(row - first.size);
+    bits[row / 8] = static_cast<std::uint8_t>(bits[row / 8] | is_there << row % 8);
+  }
+  return bits;
+}
+
+// Two columns of one format, one behind the other.
+io::host_key_part both(const io::host_column& first, const io::host_column& second) {
+  const std::uint64_t width = first.format.width;
+  const std::shared_ptr<std::byte[]> cells =
+      std::make_unique<std::byte[]>((first.size + second.size) * width);
+  std::byte* to = cells.get();
+  for (const io::host_column* from : {&first, &second})
+    for (std::uint64_t row = 0; row < from->size; ++row, to += width)
+      std::memcpy(to, from->cells.get() + row * from->view().step(), width);
+  return io::host_column{.format = first.format,
+                         .size = first.size + second.size,
+                         .stride = 0,
+                         .cells = {cells, cells.get()},
+                         .validity = bits_of_both(first, second)};
+}
+
+// The same of strings.
+io::host_key_part both(const io::host_strings& first, const io::host_strings& second) {
+  const std::uint64_t end = first.offsets.back();
+  const std::shared_ptr<char[]> bytes = std::make_unique<char[]>(end + second.offsets.back() + 1);
+  std::copy_n(first.bytes.get(), end, bytes.get());
+  std::copy_n(second.bytes.get(), second.offsets.back(), bytes.get() + end);
+  std::vector<std::uint64_t> offsets = first.offsets;
+  for (std::uint64_t row = 1; row <= second.size; ++row)
+    offsets.push_back(end + second.offsets[row]);
+  return io::host_strings{.size = first.size + second.size,
+                          .bytes = {bytes, bytes.get()},
+                          .offsets = std::move(offsets),
+                          .validity = bits_of_both(first, second)};
+}
+
+std::vector<io::host_key_part> both(const std::vector<io::host_key_part>& first,
+                                    const std::vector<io::host_key_part>& second) {
+  std::vector<io::host_key_part> columns;
+  for (std::size_t p = 0; p < first.size(); ++p) {
+    std::visit(
+        [&](const auto& own) {
+          columns.push_back(both(own, std::get<std::decay_t<decltype(own)>>(second[p])));
+        },
+        first[p]);
+  }
+  return columns;
+}
+
+// `count` rows from `begin` on, which need not be a multiple of 8.
+io::host_column part_of(const io::host_column& all, std::uint64_t begin, std::uint64_t count) {
+  io::host_column part = all;
+  part.size = count;
+  part.cells = {all.cells, all.cells.get() + begin * all.format.width};
+  if (all.validity.empty()) return part;
+  part.validity.assign((count + 7) / 8, 0);
+  for (std::uint64_t row = 0; row < count; ++row) {
+    part.validity[row / 8] =
+        static_cast<std::uint8_t>(part.validity[row / 8] | all.has_value(begin + row) << row % 8);
+  }
+  return part;
+}
+
+}  // namespace
+
+packed_key::packed_key(const std::vector<io::host_key_part>& keys,
+                       const std::vector<io::host_key_part>& inserted)
+    : on_(backend::cpu), words_(keys.size()) {
+  const std::vector<io::host_key_part> all = inserted.empty() ? keys : both(keys, inserted);
+  key_parts columns = views_of(all);
+  std::vector<packed_keys> numbers(all.size());
+  const auto number = [&](std::size_t p) {
+    words_[p].emplace(on_.where(), on_, columns[p], &numbers[p]);
+    columns[p] = numbers[p].view();
+  };
+  for (std::size_t p = 0; p < columns.size(); ++p)
+    if (std::holds_alternative<string_column>(columns[p])) number(p);
+
+  std::vector<composite_column> described;
+  for (;;) {
+    described.clear();
+    for (std::size_t p = 0; p < columns.size(); ++p) {
+      described.emplace_back(std::get<column>(columns[p]), false, missing_cells::unmatched,
+                             words_[p] ? 2 : 1);
+    }
+    const std::vector<unsigned> bits = composite_keys::bits_of_columns(on_.where(), on_, described);
+    const unsigned sum = std::accumulate(bits.begin(), bits.end(), 0U);
+    if (sum <= most_bits) break;
+    std::optional<std::size_t> widest;
+    for (std::size_t p = 0; p < bits.size(); ++p)
+      if (!words_[p] && (!widest || bits[p] > bits[*widest])) widest = p;
+    if (!widest) {
+      throw unsupported(
+          fmt::format("--keys: numbered by their different values, its columns take {} = {} bits, "
+                      "but a key has {}; give fewer columns",
+                      fmt::join(bits, " + "), sum, most_bits));
+    }
+    number(*widest);
+  }
+  columns_.emplace(on_.where(), on_, described);
+
+  std::vector<column> cells;
+  for (const composite_column& one : described)
+    cells.push_back(one.cells);
+  keys_ = shared(columns_->pack_rows(on_, cells));
+  if (inserted.empty()) return;
+  const std::uint64_t size = io::size_of(keys.front());
+  inserted_ = part_of(keys_, size, keys_.size - size);
+  keys_ = part_of(keys_, 0, size);
+}
+
+std::vector<column> packed_key::columns_of(question asks, const key_parts& asked,
+                                           std::vector<packed_keys>& held) const {
+  std::vector<column> columns;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const std::optional<key_dictionary>& words = words_[column_of_key(asks, i, asked.size())];
+    columns.push_back(words ? held.emplace_back(words->numbers(on_, asked[i])).view()
+                            : std::get<column>(asked[i]));
+  }
+  return columns;
+}
+
+host_probes packed_key::pack(question asks, const std::vector<io::host_key_part>& asked) const {
+  key_parts parts = views_of(asked);
+  std::vector<packed_keys> held;
+  packed_ranges begun;  // what begins with prefixes
+  if (asks == question::prefixes) {
+    begun =
+        words_[parts.size() - 1]->ranges_of_prefixes(on_, std::get<string_column>(parts.back()));
+    parts.pop_back();
+  }
+  const std::vector<column> columns = columns_of(asks, parts, held);
+  if (asks == question::points && columns.size() == words_.size())
+    return {shared(columns_->pack_points(on_, columns))};
+  std::span<const column> equal = columns;
+  std::optional<column> lower, upper;
+  if (asks == question::prefixes) {
+    lower = begun.lower.view();
+    upper = begun.upper.view();
+  } else if (asks == question::ranges) {
+    equal = equal.first(columns.size() - 2);
+    lower = columns[equal.size()];
+    upper = columns[equal.size() + 1];
+  }
+  packed_ranges found = columns_->pack_ranges(on_, equal, lower, upper);
+  return {shared(std::move(found.lower)), shared(std::move(found.upper))};
+}
+
+host_probes packed_key::closest(const std::vector<io::host_key_part>& points,
+                                closest_number which) const {
+  std::vector<packed_keys> held;
+  const std::vector<column> columns = columns_of(question::points, views_of(points), held);
+  return {shared(columns_->pack_closest(on_, columns, which))};
+}
+
+std::uint64_t packed_key::resident_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const std::optional<key_dictionary>& words : words_)
+    if (words) bytes += words->resident_bytes();
+  return bytes;
+}
+
+}  // namespace raydex::cli

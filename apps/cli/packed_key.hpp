@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of several columns, and of strings of any length, as numbers that an index takes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "apps/cli/query_inputs.hpp"
+#include "io/host_column.hpp"
+#include "raydex/composite_keys.hpp"
+#include "raydex/key_dictionary.hpp"
+#include "raydex/session.hpp"
+
+namespace raydex::cli {
+
+// Points, or ranges if there are upper ends.
+struct host_probes {
+  io::host_column lower;
+  std::optional<io::host_column> upper{};
+
+  // The probes as the library takes them, valid as long as these.
+  probes view() const { return upper ? ranges(lower.view(), upper->view()) : points(lower.view()); }
+};
+
+// The columns of a key as numbers of 32 or 64 bits, in host memory: strings, and where the bits do
+// not suffice the columns that take most, are numbered in their order.
+class packed_key {
+ public:
+  // Of the columns that an index is built over, and of others whose rows are inserted, perhaps
+  // none. Throws `unsupported` where even numbered columns take more than 64 bits.
+  packed_key(const std::vector<io::host_key_part>& keys,
+             const std::vector<io::host_key_part>& inserted);
+
+  // The numbers of the rows that the index is built over.
+  const io::host_column& keys() const noexcept { return keys_; }
+  // Those of the rows that are inserted.
+  const io::host_column& inserted() const noexcept { return inserted_; }
+  // What is asked: of fewer columns than the key has, all rows that begin with them match.
+  host_probes pack(question asks, const std::vector<io::host_key_part>& asked) const;
+  // The numbers closest to points, see `composite_keys::pack_closest`.
+  host_probes closest(const std::vector<io::host_key_part>& points, closest_number which) const;
+  // Whether no number is greater than all keys.
+  bool is_full() const noexcept { return columns_->is_full(); }
+  // Bytes of the dictionaries.
+  std::uint64_t resident_bytes() const;
+
+ private:
+  // Columns of probes as the key has them; `held` owns those that are numbered.
+  std::vector<column> columns_of(question asks, const key_parts& asked,
+                                 std::vector<packed_keys>& held) const;
+
+  session on_;
+  std::vector<std::optional<key_dictionary>> words_;  // of the columns that are numbered
+  std::optional<composite_keys> columns_;
+  io::host_column keys_, inserted_;
+};
+
+}  // namespace raydex::cli
