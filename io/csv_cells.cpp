@@ -145,9 +145,10 @@ std::uint64_t csv_cells::number_cell(std::string_view text, std::uint64_t line) 
 
 std::string too_long(std::size_t bytes, std::size_t most) {
   constexpr std::size_t widest_key = 8;
-  return fmt::format(
-      "has {} bytes, more than {}{}", bytes, most,
-      most < widest_key ? "" : "; raydex join takes longer texts, of keys that must be equal");
+  return fmt::format("has {} bytes, more than {}{}", bytes, most,
+                     most < widest_key
+                         ? ""
+                         : "; keys of raydex query and raydex join take longer texts, as strings");
 }
 
 std::uint64_t csv_cells::text_cell(std::string_view text, std::uint64_t line,

@@ -246,7 +246,7 @@ void run(const query_arguments& arguments) {
              {.n = places.keys,
               .key = keys.build.format,
               .where = on.where(),
-              .ordered = is_place(kind),
+              .ordered = is_place(kind) || arguments.has_aggregate(),
               .range_hits = are_ranges && !is_place(kind) ? typical_range_hits : 0,
               .updates = arguments.has_edits(),
               .span = places.span});

@@ -458,7 +458,7 @@ TEST(Csv, FieldsThatDoNotFitTheirType) {
   expect_error([] { read("a\n1\n9223372036854775808\n2\n"); }, "line 3: '9223372036854775808'",
                "out of the range of int64", "t.csv:a:uint64");
   expect_error([] { read("a\nabcdefghi\n"); }, "line 2: 'abcdefghi'",
-               "9 bytes, more than 8; raydex join takes longer texts");
+               "9 bytes, more than 8; keys of raydex query and raydex join take longer texts");
   expect_error([] { read("a\nabcd\n", "S3"); }, "'abcd'", "4 bytes, more than 3");
   expect_error([] { read("a\n" + std::string(1000, 'x') + "\n"); }, "xxx...");
 }
