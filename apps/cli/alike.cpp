@@ -115,10 +115,7 @@ void adapt(const named_part& one, const named_part& other) {
   if (is_found && has_no_value(*cells)) {
     one.part = rewritten(*cells, wanted, [](const std::byte*, std::byte*) {});
   } else if (are_texts(*cells) && are_texts(*others) && cells->format.width < wanted.width) {
-    const std::size_t width = cells->format.width;
-    one.part = rewritten(*cells, wanted, [&](const std::byte* from, std::byte* to) {
-      std::memcpy(to, from, width);
-    });
+    one.part = widened(*cells, wanted.width);
   } else if (is_found && io::finds_type(other.name) && cells->format == format_of<std::int64_t> &&
              wanted == format_of<double> && are_exact_doubles(*cells)) {
     one.part = rewritten(*cells, wanted, [](const std::byte* from, std::byte* to) {
@@ -162,6 +159,12 @@ void make_alike(const named_part& one, const named_part& other) {
   throw invalid_argument(fmt::format("{} {} are {}, but {} {} are strings{}", number.role,
                                      number.name, io::type_name(plain.format, plain.times),
                                      text.role, text.name, how_to_read_as_strings(number.name)));
+}
+
+io::host_column widened(const io::host_column& texts, std::uint8_t width) {
+  const std::size_t own = texts.format.width;
+  return rewritten(texts, key_format::bytes(width),
+                   [&](const std::byte* from, std::byte* to) { std::memcpy(to, from, own); });
 }
 
 void make_strings(const named_part& one, const char* why) {

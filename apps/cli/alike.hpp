@@ -23,6 +23,9 @@ struct named_part {
 // exact. Throws `invalid_argument` where they still differ.
 void make_alike(const named_part& one, const named_part& other);
 
+// Texts of up to 8 bytes as ones of so many, not fewer.
+io::host_column widened(const io::host_column& texts, std::uint8_t width);
+
 // Makes texts strings, and of a column of a CSV file without any value some. Throws
 // `invalid_argument` for numbers and times; `why` says what is of strings.
 void make_strings(const named_part& one, const char* why);

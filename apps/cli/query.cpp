@@ -340,8 +340,8 @@ void run(const query_arguments& arguments) {
 }  // namespace
 
 void add_query_command(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("query", "Build an index over a column and answer points or ranges");
+  CLI::App* command = app.add_subcommand(
+      "query", "Build an index over columns and answer points, ranges or prefixes");
   const auto arguments = std::make_shared<query_arguments>();
   const auto file = [&](const char* name, std::string& path, const char* help) {
     return add_file(*command, name, path, help);
@@ -352,13 +352,10 @@ void add_query_command(CLI::App& app) {
   list("--keys", arguments->keys, "The column to index, or the columns of a key")->required();
   file("--row-ids", arguments->row_ids, "Its row ids, uint32 or uint64; without them, positions");
   list("--points", arguments->points,
-       "Keys to look up, by all columns of the key or its first ones; - or -:COLUMN of standard "
-       "input");
+       "Keys to look up, by all columns or the first ones; - or -:COLUMN of standard input");
   list("--ranges", arguments->ranges,
-       "Inclusive ranges: an n x 2 array of lower and upper ends; - or -:LOWER,UPPER; of several "
-       "columns the first ones are equal, and the next one has both ends");
-  list("--prefixes", arguments->prefixes,
-       "Strings that keys begin with; of several columns the last one has them");
+       "Inclusive ranges: an n x 2 array of lower and upper ends; - or -:LOWER,UPPER");
+  list("--prefixes", arguments->prefixes, "Strings that keys begin with; - or -:COLUMN");
   command->add_option("--result", arguments->result, "What to find out about the matching rows")
       ->required()
       ->type_name(result_names);
@@ -388,7 +385,9 @@ void add_query_command(CLI::App& app) {
       "A key has up to 16 columns of any types, separated by commas; of one table the others "
       "follow\n"
       "by name: file.csv:store,day. Points have as many, or the first ones: then all rows that\n"
-      "begin with these match. --ranges file.csv:store,lower,upper are those of the next column.\n"
+      "begin with these match. --ranges file.csv:store,lower,upper are of the column behind "
+      "store,\n"
+      "and so are --prefixes file.csv:store,begin.\n"
       "Strings, and where 64 bits do not suffice columns of values that are far apart, are "
       "numbered\n"
       "by a dictionary.\n"

@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <filesystem>
-#include <memory>
 #include <utility>
 #include <variant>
 
@@ -20,6 +18,8 @@
 namespace raydex::cli {
 
 namespace {
+
+constexpr std::uint8_t widest_key = 8;  // of texts that are no strings
 
 const char* option_of(question asks) {
   constexpr const char* names[] = {"--points", "--ranges", "--prefixes"};
@@ -138,33 +138,17 @@ void check_counts(const query_arguments& arguments, const query_inputs& in) {
   }
 }
 
-// Bytes of up to 8, which texts of any length up to that are compared with.
-void widen(io::host_column& keys) {
-  const column from = keys.view();
-  constexpr std::uint8_t width = 8;
-  if (from.format.type != key_type::bytes || from.format.width == width) return;
-  const std::shared_ptr<std::byte[]> cells = std::make_unique<std::byte[]>(keys.size * width);
-  for (std::uint64_t row = 0; row < keys.size; ++row) {
-    std::memcpy(cells.get() + row * width,
-                static_cast<const std::byte*>(from.data) + row * from.step(), from.format.width);
-  }
-  keys.format = key_format::bytes(width);
-  keys.stride = 0;
-  keys.cells = {cells, cells.get()};
-}
-
 // A column of the same type without rows.
 io::host_key_part without_rows(const io::host_key_part& part) {
   if (const auto* const cells = std::get_if<io::host_column>(&part)) {
     return io::host_column{.format = cells->format,
                            .size = 0,
                            .stride = 0,
-                           .cells = cells->cells,
+                           .cells = {},
                            .validity = {},
                            .times = cells->times};
   }
-  return io::host_strings{
-      .size = 0, .bytes = std::get<io::host_strings>(part).bytes, .offsets = {0}, .validity = {}};
+  return io::host_strings{.size = 0, .bytes = {}, .offsets = {0}, .validity = {}};
 }
 
 // Makes keys such that what comes on standard input is read as they are, and says how.
@@ -181,8 +165,8 @@ void expect_stream(const query_arguments& arguments, query_inputs& in) {
     const bool is_prefixed = asks == question::prefixes && p + 1 == count;
     if (is_prefixed || (is_text && own > 1)) {
       make_strings(keys, "--prefixes asks for strings");
-    } else if (is_text) {
-      widen(*cells);
+    } else if (is_text && cells->format.width < widest_key) {
+      *cells = widened(*cells, widest_key);
     }
   }
   for (std::size_t i = 0; i < count; ++i)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`raydex query` with keys of several columns and strings of any length, against Python's tuples and bytes, and DuckDB."""
+"""`raydex query` with keys of several columns and strings of any length, against tuples and bytes of Python, and
+DuckDB."""
 
 import csv
 import datetime
@@ -200,7 +201,9 @@ def test_places(program, rng, case):
         assert answer(program, "successor", "--strict", **ask) == expected["above"]
 
 
-@pytest.mark.parametrize("kinds", [["string"], ["small", "string"], ["wide", "double", "wide"], ["date", "text", "small"]])
+@pytest.mark.parametrize(
+    "kinds", [["string"], ["small", "string"], ["wide", "double", "wide"], ["date", "text", "small"]]
+)
 def test_edits(program, rng, kinds):
     """What is inserted need not be among the keys that there were."""
     keys = random_table(program, rng, "t.csv", kinds, 80)
@@ -236,14 +239,15 @@ def test_sums_as_of_duckdb(program, rng):
     database = duckdb.connect()
     for name, types in (("t", ["VARCHAR", "DATE", "BIGINT"]), ("p", ["VARCHAR", "DATE", "DATE"])):
         given = {"n": "BIGINT", **{f"c{p}": one for p, one in enumerate(types)}}
-        database.execute(f"CREATE TABLE {name} AS FROM read_csv('{program.folder / name}.csv', columns={given}, header=true)")
+        path = program.folder / f"{name}.csv"
+        database.execute(f"CREATE TABLE {name} AS FROM read_csv('{path}', columns={given}, header=true)")
     for condition, option in [
         ("t.c1 BETWEEN p.c1 AND p.c2", {"ranges": asked.named()}),
         ("t.c1 = p.c1", {"points": "p.csv:c0,c1"}),
     ]:
         expected = database.execute(
-            f"SELECT count(t.n), sum(t.n), min(t.n), max(t.n), avg(t.n) FROM p LEFT JOIN t ON t.c0 = p.c0 AND {condition} "
-            "AND t.c2 IS NOT NULL GROUP BY p.n ORDER BY p.n").fetchall()
+            "SELECT count(t.n), sum(t.n), min(t.n), max(t.n), avg(t.n) FROM p LEFT JOIN t "
+            f"ON t.c0 = p.c0 AND {condition} AND t.c2 IS NOT NULL GROUP BY p.n ORDER BY p.n").fetchall()
         ask = {"keys": keys.named(), **option}
         assert answer(program, "count", **ask) == [row[0] for row in expected]
         for at, result in ((1, "sum"), (2, "min"), (3, "max")):
@@ -256,6 +260,18 @@ def test_sums_as_of_duckdb(program, rng):
     assert answer(program, "count", keys="t.csv:c0", prefixes="p.csv:c0") == begins
 
 
+def stream(program, given, **options):
+    """A query that reads this on standard input."""
+    return subprocess.run(
+        [BINARY, *query_arguments(**{**AUTO, "out": "-", **options})], cwd=program.folder, input=given,
+        capture_output=True, text=isinstance(given, str), timeout=60, check=False)
+
+
+def printed(done):
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
 @pytest.mark.parametrize("asks", ["points", "first", "ranges", "prefixes"])
 def test_streams(program, rng, asks):
     kinds = ["small", "string", "date"] if asks != "prefixes" else ["date", "text", "small"]
@@ -266,9 +282,8 @@ def test_streams(program, rng, asks):
     columns = ",".join(asked.columns)
     for result in ("count", "first", "rows"):
         expected = run(program, result, keys=keys.named(), **{option: asked.named()})
-        words = query_arguments(out="-", result=result, keys=keys.named(), **AUTO, **{option: f"-:{columns}"})
-        done = subprocess.run([BINARY, *words], cwd=program.folder, input=asked.text, capture_output=True, text=True, timeout=60, check=False)
-        assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+        done = stream(program, asked.text, result=result, keys=keys.named(), **{option: f"-:{columns}"})
+        assert printed(done) == expected
     # `-` is as many columns as are needed.
     whole = {"points": kinds, "ranges": [*kinds, kinds[-1]]}.get(asks)
     if whole is None:
@@ -276,25 +291,24 @@ def test_streams(program, rng, asks):
     asked = probes_near(program, rng, "p.csv", keys, whole, 80)
     text = "".join(line.partition(",")[2] + "\n" for line in asked.text.splitlines())
     expected = run(program, "count", keys=keys.named(), **{option: asked.named()})
-    words = query_arguments(out="-", result="count", keys=keys.named(), **AUTO, **{option: "-"})
-    for given, printed in ((text, expected), (text.splitlines()[0] + "\n", "count\n")):
-        done = subprocess.run([BINARY, *words], cwd=program.folder, input=given, capture_output=True, text=True, timeout=60, check=False)
-        assert (done.returncode, done.stdout, done.stderr) == (0, printed, "")
+    ask = {"result": "count", "keys": keys.named(), option: "-"}
+    assert printed(stream(program, text, **ask)) == expected
+    assert printed(stream(program, text.splitlines()[0] + "\n", **ask)) == "count\n"
 
 
 def test_streams_of_places_and_other_types(program):
     program.file("t.csv", "city,day\nBerlin,2024-03-01\nParis,2024-03-02\nParis,2024-03-04\n")
 
     def ask(text, result, points="-:city,day"):
-        words = query_arguments(out="-", result=result, keys="t.csv:city,day", points=points, **AUTO)
-        done = subprocess.run([BINARY, *words], cwd=program.folder, input=text, capture_output=True, text=True, timeout=60, check=False)
+        done = stream(program, text, result=result, keys="t.csv:city,day", points=points)
         return done.stdout if done.returncode == 0 else done.stderr
 
     text = "day,city\n2024-03-03,Paris\n2024-03-01,A city with a long name\n,Paris\n2024-03-09,Rome\n"
     assert ask(text, "rank") == "rank\n2\n0\n\n3\n"
     assert ask(text, "predecessor") == "predecessor\n1\n\n\n2\n"
     assert "points -:city,day are int64, but keys t.csv:day are times" in ask("city,day\nRome,5\n", "count")
-    assert "standard input: which column? there are a, b, c; name them behind a colon" in ask("a,b,c\n1,2,3\n", "count", "-")
+    line = ask("a,b,c\n1,2,3\n", "count", "-")
+    assert "standard input: which column? there are a, b, c; name them behind a colon" in line
 
 
 def test_streams_of_arrow(program, monkeypatch):
@@ -303,10 +317,10 @@ def test_streams_of_arrow(program, monkeypatch):
     program.file("t.csv", "url,day\nhttps://example.org/a,1\nhttps://example.org/b,2\nhttps://example.org/a,3\n")
     sink = pa.BufferOutputStream()
     table = pa.table({"begin": ["https://example.org/", "https://example.org/a", None, "x"]})
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table, max_chunksize=3)
-    words = query_arguments(out="-", result="count", keys="t.csv:url,day", prefixes="-:begin", **AUTO)
-    done = subprocess.run([BINARY, *words], cwd=program.folder, input=sink.getvalue().to_pybytes(), capture_output=True, timeout=60, check=False)
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=3)
+    given = sink.getvalue().to_pybytes()
+    done = stream(program, given, result="count", keys="t.csv:url,day", prefixes="-:begin")
     assert done.returncode == 0, done.stderr
     assert pa.ipc.open_stream(done.stdout).read_all()["count"].to_pylist() == [3, 2, 0, 0]
 
@@ -371,7 +385,8 @@ def test_no_rows(program, keys):
 def test_sixteen_columns(program, rng):
     kinds = ["small"] * 16
     keys = Table(program, "t.csv", kinds, [[str(rng.integers(0, 2)) for _ in kinds] for _ in range(100)])
-    assert answer(program, "count", keys=keys.named(), points=keys.named()) == [keys.rows.count(row) for row in keys.rows]
+    expected = [keys.rows.count(row) for row in keys.rows]
+    assert answer(program, "count", keys=keys.named(), points=keys.named()) == expected
     line = program.refuse_query(keys=keys.named() + ",n", points=keys.named(), result="count")
     assert "--keys names 17 columns; a key has at most 16" in line
 
@@ -404,22 +419,28 @@ def test_what_is_refused(program):
         return program.refuse(*words, *flags)
 
     for part, options in [
-        ("--points names 3 columns; --keys names 2 columns; give as many, or the first ones", {"points": "p.csv:city,day,url"}),
-        ("--points names 2 columns; --keys names 1 column; give as many", {"keys": "t.csv:n", "points": "p.csv:city,day"}),
+        ("--points names 3 columns; --keys names 2 columns; give as many, or the first ones",
+         {"points": "p.csv:city,day,url"}),
+        ("--points names 2 columns; --keys names 1 column; give as many",
+         {"keys": "t.csv:n", "points": "p.csv:city,day"}),
         ("--prefixes names 3 columns; --keys names 2 columns", {"prefixes": "p.csv:city,day,url"}),
-        ("--ranges names 4 columns; --keys names 2 columns, and a range has two ends", {"ranges": "p.csv:city,day,day,x"}),
+        ("--ranges names 4 columns; --keys names 2 columns, and a range has two ends",
+         {"ranges": "p.csv:city,day,day,x"}),
         ("--ranges names 3 columns; --keys names 1 column, and", {"keys": "t.csv:n", "ranges": "p.csv:city,day,x"}),
         ("p.csv:city: ranges have two columns: p.csv:lower,upper", {"ranges": "p.csv:city"}),
         ("-:city: ranges have two columns: -:lower,upper", {"ranges": "-:city", "out": "-"}),
-        ("--insert names 1 column; --keys names 2 columns", {"points": "p.csv:city", "insert": "p.csv:city", "insert_rows": "few.npy"}),
+        ("--insert names 1 column; --keys names 2 columns",
+         {"points": "p.csv:city", "insert": "p.csv:city", "insert_rows": "few.npy"}),
         ("--erase names 3 columns; --keys names 2 columns", {"points": "p.csv:city", "erase": "p.csv:city,day,x"}),
         ("points p.csv:day are int64, but keys t.csv:city are bytes6", {"points": "p.csv:day"}),
         ("points p.csv:day are int64, but keys t.csv:url are strings; name the type: p.csv:day:string",
          {"keys": "t.csv:url", "points": "p.csv:day"}),
         ("points p.csv:when are times without a zone, but keys t.csv:day are int64", {"points": "p.csv:city,when"}),
         ("keys few.npy: it has 1 rows, but t.csv:city has 2", {"keys": "t.csv:city,few.npy", "points": "p.csv:city"}),
-        ("prefixes p.csv:day are int64, but prefixes are strings; name the type: p.csv:day:string", {"prefixes": "p.csv:city,day"}),
-        ("keys t.csv:day are int64, but --prefixes asks for strings; name the type: t.csv:day:string", {"prefixes": "p.csv:city,url"}),
+        ("prefixes p.csv:day are int64, but prefixes are strings; name the type: p.csv:day:string",
+         {"prefixes": "p.csv:city,day"}),
+        ("keys t.csv:day are int64, but --prefixes asks for strings; name the type: t.csv:day:string",
+         {"prefixes": "p.csv:city,url"}),
         ("give one of --points, --ranges and --prefixes", {}),
         ("give one of --points, --ranges and --prefixes", {"points": "p.csv:city", "prefixes": "p.csv:city"}),
         ("--result rank is of --points, not --prefixes", {"prefixes": "p.csv:city", "result": "rank"}),
@@ -429,8 +450,10 @@ def test_what_is_refused(program):
         ("answers points, not ranges", {"prefixes": "p.csv:city", "structure": "hash_open"}),
         ("row ids", {"points": "p.csv:city,day", "row_ids": "few.npy"}),
         ("no column 'no'", {"points": "p.csv:city,no"}),
-        ("texts have up to 8 bytes: t.csv:url:bytes8", {"points": "p.csv:city", "result": "sum", "values": "t.csv:url:string"}),
-        ("line 2: 'https://example.org' in column url has 19 bytes, more than 8; keys of raydex query and", {"keys": "t.csv:url:bytes8", "points": "p.csv:url"}),
+        ("texts have up to 8 bytes: t.csv:url:bytes8",
+         {"points": "p.csv:city", "result": "sum", "values": "t.csv:url:string"}),
+        ("line 2: 'https://example.org' in column url has 19 bytes, more than 8; keys of raydex query and",
+         {"keys": "t.csv:url:bytes8", "points": "p.csv:url"}),
     ]:  # fmt: skip
         if BACKEND == "optix" and "structure" in options:
             continue
