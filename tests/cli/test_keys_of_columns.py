@@ -351,6 +351,15 @@ def test_arrays(program):
     assert answer(program, "count", keys="day.npy", ranges="q.npy,q.npy") == [2, 0, 1]
 
 
+def test_the_type_of_both_ends(program):
+    program.file("k.npy", np.array([1, 2, 5], "<f4"))
+    program.file("p.csv", "city,low,high\n7,1,2\n8,3,9\n")
+    assert answer(program, "count", keys="k.npy", ranges="p.csv:low,high:float") == [2, 1]
+    program.file("c.npy", np.array([7, 7, 8], "<i8"))
+    assert answer(program, "count", keys="c.npy,k.npy", ranges="p.csv:city,low,high:f4") == [2, 1]
+    assert answer(program, "count", keys="k.npy", ranges="p.csv:low:f4,high:f4") == [2, 1]
+
+
 def test_texts_of_other_lengths(program):
     """The widths that texts happen to have are no types, and one of them may be longer than 8 bytes."""
     program.file("t.csv", "a,b\nabc,1\nab,2\n")

@@ -218,6 +218,8 @@ def test_types():
         assert count(f"t.arrow:{name}", f"t.arrow:{name}") == [1] * 4, name
     for name in ["kind", "view", "fixed"]:
         assert count(f"t.arrow:{name}", f"t.arrow:{name}") == [2] * 4, name
+    for name, counted in [("uuid", 2), ("nul", 1), ("long", 4)]:
+        assert count(f"t.arrow:{name}", f"t.arrow:{name}") == [counted] * 4, name
     assert count("t.arrow:none", "t.arrow:none") == [0] * 4
     assert count("t.arrow:code:int64", "t.arrow:code:i8") == [1, 1, 1, 0]
     assert count("t.arrow:price:double", "t.arrow:price:f8") == [4] * 4
@@ -229,9 +231,8 @@ def test_types():
     assert found.astype("i8").tolist() == [[0, 0], [1, 2]]
     os.remove("o.npy")
     for name, part in [
-        ("long", "t.arrow: row 0: 'a longer text' in column long has 13 bytes, more than 8"),
+        ("long:bytes8", "t.arrow: row 0: 'a longer text' in column long has 13 bytes, more than 8"),
         ("long:bytes4", "row 0: 'a longer text' in column long has 13 bytes, more than 4"),
-        ("nul", "row 1: 'a\\x00' in column nul ends in a NUL byte"),
         ("price", "column price is of decimal128(3, 2): columns are of numbers"),
         ("list", "column list is of list<item: int64>: columns are of numbers"),
         ("far", "column far is of date32[day]: Casting from date32[day] to timestamp[ns] would result in out of"),
@@ -240,6 +241,8 @@ def test_types():
         ("spam", "did you mean 'span'?"),
     ]:
         assert part in refuse("query", keys=f"t.arrow:{name}", points=f"t.arrow:{name}", result="count")
+    line = refuse("query", keys="t.arrow:u", points="t.arrow:u", result="sum", values="t.arrow:nul")
+    assert "row 1: 'a\\x00' in column nul ends in a NUL byte" in line
 
 
 def test_refusals():
