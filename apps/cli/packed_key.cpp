@@ -2,25 +2,17 @@
 // Keys of several columns, and of strings of any length, as numbers that an index takes.
 #include "apps/cli/packed_key.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <variant>
 
-#include "raydex/error.hpp"
-
 namespace raydex::cli {
 
 namespace {
-
-constexpr unsigned most_bits = 64;
 
 // Numbers as a column that shares them.
 io::host_column shared(packed_keys numbers) {
@@ -108,99 +100,41 @@ io::host_column part_of(const io::host_column& all, std::uint64_t begin, std::ui
 
 packed_key::packed_key(const std::vector<io::host_key_part>& keys,
                        const std::vector<io::host_key_part>& inserted)
-    : on_(backend::cpu), words_(keys.size()) {
+    : on_(backend::cpu) {
   const std::vector<io::host_key_part> all = inserted.empty() ? keys : both(keys, inserted);
-  key_parts columns = views_of(all);
-  std::vector<packed_keys> numbers(all.size());
-  const auto number = [&](std::size_t p) {
-    words_[p].emplace(on_.where(), on_, columns[p], &numbers[p]);
-    columns[p] = numbers[p].view();
-  };
-  for (std::size_t p = 0; p < columns.size(); ++p)
-    if (std::holds_alternative<string_column>(columns[p])) number(p);
-
-  std::vector<composite_column> described;
-  for (;;) {
-    described.clear();
-    for (std::size_t p = 0; p < columns.size(); ++p) {
-      described.emplace_back(std::get<column>(columns[p]), false, missing_cells::unmatched,
-                             words_[p] ? 2 : 1);
-    }
-    const std::vector<unsigned> bits = composite_keys::bits_of_columns(on_.where(), on_, described);
-    const unsigned sum = std::accumulate(bits.begin(), bits.end(), 0U);
-    if (sum <= most_bits) break;
-    std::optional<std::size_t> widest;
-    for (std::size_t p = 0; p < bits.size(); ++p)
-      if (!words_[p] && (!widest || bits[p] > bits[*widest])) widest = p;
-    if (!widest) {
-      throw unsupported(
-          fmt::format("--keys: numbered by their different values, its columns take {} = {} bits, "
-                      "but a key has {}; give fewer columns",
-                      fmt::join(bits, " + "), sum, most_bits));
-    }
-    number(*widest);
-  }
-  columns_.emplace(on_.where(), on_, described);
-
-  std::vector<column> cells;
-  for (const composite_column& one : described)
-    cells.push_back(one.cells);
-  keys_ = shared(columns_->pack_rows(on_, cells));
+  std::vector<composite_column> columns;
+  for (const key_part& one : views_of(all))
+    columns.emplace_back(one);
+  packed_keys rows;
+  columns_.emplace(on_.where(), on_, columns, &rows);
+  keys_ = shared(std::move(rows));
   if (inserted.empty()) return;
   const std::uint64_t size = io::size_of(keys.front());
   inserted_ = part_of(keys_, size, keys_.size - size);
   keys_ = part_of(keys_, 0, size);
 }
 
-std::vector<column> packed_key::columns_of(question asks, const key_parts& asked,
-                                           std::vector<packed_keys>& held) const {
-  std::vector<column> columns;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const std::optional<key_dictionary>& words = words_[column_of_key(asks, i, asked.size())];
-    columns.push_back(words ? held.emplace_back(words->numbers(on_, asked[i])).view()
-                            : std::get<column>(asked[i]));
-  }
-  return columns;
-}
-
 host_probes packed_key::pack(question asks, const std::vector<io::host_key_part>& asked) const {
-  key_parts parts = views_of(asked);
-  std::vector<packed_keys> held;
-  packed_ranges begun;  // what begins with prefixes
-  if (asks == question::prefixes) {
-    begun =
-        words_[parts.size() - 1]->ranges_of_prefixes(on_, std::get<string_column>(parts.back()));
-    parts.pop_back();
-  }
-  const std::vector<column> columns = columns_of(asks, parts, held);
-  if (asks == question::points && columns.size() == words_.size())
+  const key_parts columns = views_of(asked);
+  if (asks == question::points && columns.size() == columns_->parts().size())
     return {shared(columns_->pack_points(on_, columns))};
-  std::span<const column> equal = columns;
-  std::optional<column> lower, upper;
-  if (asks == question::prefixes) {
-    lower = begun.lower.view();
-    upper = begun.upper.view();
-  } else if (asks == question::ranges) {
+  packed_ranges found;
+  std::span<const key_part> equal = columns;
+  if (asks == question::points) {
+    found = columns_->pack_ranges(on_, equal);
+  } else if (asks == question::prefixes) {
+    equal = equal.first(columns.size() - 1);
+    found = columns_->pack_prefixes(on_, equal, std::get<string_column>(columns.back()));
+  } else {
     equal = equal.first(columns.size() - 2);
-    lower = columns[equal.size()];
-    upper = columns[equal.size() + 1];
+    found = columns_->pack_ranges(on_, equal, columns[equal.size()], columns[equal.size() + 1]);
   }
-  packed_ranges found = columns_->pack_ranges(on_, equal, lower, upper);
   return {shared(std::move(found.lower)), shared(std::move(found.upper))};
 }
 
 host_probes packed_key::closest(const std::vector<io::host_key_part>& points,
                                 closest_number which) const {
-  std::vector<packed_keys> held;
-  const std::vector<column> columns = columns_of(question::points, views_of(points), held);
-  return {shared(columns_->pack_closest(on_, columns, which))};
-}
-
-std::uint64_t packed_key::resident_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const std::optional<key_dictionary>& words : words_)
-    if (words) bytes += words->resident_bytes();
-  return bytes;
+  return {shared(columns_->pack_closest(on_, views_of(points), which))};
 }
 
 }  // namespace raydex::cli

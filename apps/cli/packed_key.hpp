@@ -9,7 +9,6 @@
 #include "apps/cli/query_inputs.hpp"
 #include "io/host_column.hpp"
 #include "raydex/composite_keys.hpp"
-#include "raydex/key_dictionary.hpp"
 #include "raydex/session.hpp"
 
 namespace raydex::cli {
@@ -23,12 +22,11 @@ struct host_probes {
   probes view() const { return upper ? ranges(lower.view(), upper->view()) : points(lower.view()); }
 };
 
-// The columns of a key as numbers of 32 or 64 bits, in host memory: strings, and where the bits do
-// not suffice the columns that take most, are numbered in their order.
+// The columns of a key as numbers of 32 or 64 bits, in host memory.
 class packed_key {
  public:
   // Of the columns that an index is built over, and of others whose rows are inserted, perhaps
-  // none. Throws `unsupported` where even numbered columns take more than 64 bits.
+  // none.
   packed_key(const std::vector<io::host_key_part>& keys,
              const std::vector<io::host_key_part>& inserted);
 
@@ -43,15 +41,10 @@ class packed_key {
   // Whether no number is greater than all keys.
   bool is_full() const noexcept { return columns_->is_full(); }
   // Bytes of the dictionaries.
-  std::uint64_t resident_bytes() const;
+  std::uint64_t resident_bytes() const noexcept { return columns_->resident_bytes(); }
 
  private:
-  // Columns of probes as the key has them; `held` owns those that are numbered.
-  std::vector<column> columns_of(question asks, const key_parts& asked,
-                                 std::vector<packed_keys>& held) const;
-
   session on_;
-  std::vector<std::optional<key_dictionary>> words_;  // of the columns that are numbered
   std::optional<composite_keys> columns_;
   io::host_column keys_, inserted_;
 };
