@@ -31,6 +31,10 @@ _TIMES = {
     "ttn": ("int64", "time64[ns]"),
 }
 _UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
+_HINTS = {
+    "+r": "; decode it, as pyarrow.compute.run_end_decode(x)",
+    **dict.fromkeys(("_pli128", "_plu128"), "; cast it, as x.cast(polars.Decimal(38, 0))"),
+}
 _WIDEST = 8  # bytes of fixed_size_binary that are a key by themselves; longer ones are strings
 _PLAIN_STRINGS = ("u", "U", "z", "Z")
 _STRINGS = (*_PLAIN_STRINGS, "vu", "vz")
@@ -212,7 +216,7 @@ def _physical(argument: str, format_of: str) -> tuple[str, str]:
         return (f"S{_width(format_of)}", "")
     raise InvalidType(
         f"{argument}: Arrow's type '{format_of}' is no key; keys are integers, floating numbers, decimals, bool, "
-        "dates, times, durations, texts and bytes"
+        f"dates, times, durations, texts and bytes{_HINTS.get(format_of, '')}"
     )
 
 

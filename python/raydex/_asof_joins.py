@@ -146,6 +146,8 @@ def join_asof(
     same_device(times, probe_times)
     call = Call(times.library, device, stream)
     pair = in_one_order([times, probe_times], call.stream, None if asked.has_distance else [asked.role])
+    if pair.key.dtype is not None and pair.key.dtype.kind == "S":
+        raise InvalidType(f"build: they are texts, {pair.key}; as-of joins are by times or numbers")
     asked.take(pair.role)
     build_time, probe_time = pair.columns
     build_key, probe_key = by_columns(times, build_by, probe_by, call.stream, missing_equal)

@@ -9,7 +9,7 @@ import numpy as np
 
 from raydex import _raydex
 from raydex._array_libraries import HOST, ArrayLibrary
-from raydex._arrow import HostCells
+from raydex._arrow import HostCells, StringCells
 from raydex._columns import Column, column_of, read_as, role_of
 from raydex._dictionaries import Dictionary, ends_of_prefixes
 from raydex._errors import InvalidArgument
@@ -146,6 +146,8 @@ class AnyBatch(Batch):
     def cells(self) -> Any:
         if self.library is HOST and isinstance(self._source.cells, HostCells):
             return np.asarray(self._source.cells.array)  # of a masked one, too
+        if isinstance(self._source.cells, StringCells):  # of decimals, with which nothing computes
+            return None
         return self._probes if self.shape is None or len(self.shape) == 1 else self._probes.reshape(-1)
 
     def numbers(self, dtype: str, call: Callable[..., None], *arguments: Any) -> Any:

@@ -76,9 +76,10 @@ def build(
         with integers and floating numbers, too.
 
         Lists, and columns of objects of pandas and Polars, are of one kind: numbers, also as `Decimal`, texts,
-        bytes, dates, times with or without a zone, durations, times of day, UUIDs, or addresses of `ipaddress`, IPv4
-        as integers and IPv6 as their 16 bytes; None is a missing cell. Integers may have up to 128 bits. Each cell is exactly the key that it becomes, or the list is refused; as a probe it is compared exactly. NUL bytes at the
-        end of NumPy's byte strings are padding.
+        bytes, dates, times with or without a zone, durations, times of day, UUIDs, or addresses of `ipaddress` (IPv4
+        ones are integers); None is a missing cell. Integers may have up to 128 bits. Each cell is exactly the key that
+        it becomes, or the list is refused; as a probe it is compared exactly. NUL bytes at the end of NumPy's byte
+        strings are padding.
 
         Of Arrow's extension types UUIDs and JSON, as text, are taken; others are refused, since nobody
         says when two of their values are equal. An empty column without a type, and one of nothing but

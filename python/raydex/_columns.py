@@ -51,8 +51,8 @@ def _refuse(argument: str, own: str, want: Key) -> InvalidType:
         hint = "times with a zone and ones without are not compared; give both a zone, or neither"
     elif want.time is not None and own.startswith("strings"):
         hint = "make times of them first, as pandas.to_datetime(x) does; a list of ISO texts is taken"
-    elif own == "uuid":
-        hint = "give texts, str(x), or bytes, x.bytes"
+    elif own in ("uuid", "ipv6"):
+        hint = f"give texts, str(x), or bytes, x.{'bytes' if own == 'uuid' else 'packed'}"
     return InvalidType(f"{argument}: they are {own}, but {want} are asked for; {hint}")
 
 
@@ -248,7 +248,8 @@ def _among_keys(
     if missing is not None:
         there &= ~missing
     if own.scale is not None or want.scale is not None:
-        found, ends = _decimals.among(source.argument, array, own, want), _among.ends_of(want.dtype)
+        found = _decimals.among(source.argument, array, own, want, there)
+        ends = _among.ends_of(want.dtype)
     elif own.time is None or want.time is None:
         found, ends = _among.numbers(array, want.dtype, source.loose), _among.ends_of(want.dtype)
     elif not _times.are_compared(own.time, want.time):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from raydex import _among
 from raydex._arrow import Bitmap, Cells, HostCells, StringCells, letters_of, strings_of, strings_of_words
-from raydex._errors import InvalidArgument, InvalidType
+from raydex._errors import InvalidArgument
 from raydex._keys import Key, unit_of_scale
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -24,7 +24,7 @@ _BEHIND = b"\xff" * 17
 
 
 def cells_of_list(argument: str, cells: list[Any]) -> HostCells | StringCells:
-    """Decimals and integers of a list."""
+    """Decimals and integers of a list, with as many digits behind the point as one of them has."""
     for one in cells:
         if not isinstance(one, (int, decimal.Decimal)) or (isinstance(one, decimal.Decimal) and not one.is_finite()):
             found = next((x for x in cells if isinstance(x, decimal.Decimal) and not is_exact(x)), cells[0])
@@ -159,20 +159,23 @@ def _exact(x: Any) -> Any:
     return int(x) if isinstance(x, (np.generic, bool)) else x
 
 
-def among(argument: str, cells: npt.NDArray[Any], own: Key, want: Key) -> _among.Among:
-    """Numbers or decimals among keys that are such."""
+def among(argument: str, cells: npt.NDArray[Any], own: Key, want: Key, there: npt.NDArray[np.bool_]) -> _among.Among:
+    """Numbers or decimals among keys that are such. If keys are floating numbers, decimals that are none are refused:
+    nothing equals 0.1, though it looks so."""
     assert want.dtype is not None
-    if want.dtype.kind == "f" and own.scale != 0:
-        raise InvalidType(
-            f"{argument}: they are {own}, but {want} are asked for, which have few of these; give them as {want.dtype}"
-            ", which rounds"
-        )
     by = (want.scale or 0) - (own.scale or 0)
-    if cells.dtype.kind in "iu" and abs(by) <= 18:
-        return _of_integers(cells, by, want.dtype)
-    if by == 0 and cells.dtype.kind == "b":
+    if cells.dtype.kind in "biu" and by == 0:
         return _among.numbers(cells, want.dtype)
-    return _among.numbers(np.array([*_scaled(cells, by), None], object)[:-1], want.dtype)
+    if cells.dtype.kind in "iu" and want.dtype.kind != "f" and abs(by) <= 18:
+        return _of_integers(cells, by, want.dtype)
+    found = _among.numbers(np.array([*_scaled(cells, by), None], object)[:-1], want.dtype)
+    if want.dtype.kind == "f" and by != 0 and (there & ~found.exact).any():
+        inexact = value(cells[int(np.argmax(there & ~found.exact))], own)
+        raise InvalidArgument(
+            f"{argument}: the decimal {inexact} is no {want.dtype}, as the keys are; give x.cast({str(want.dtype)!r}), "
+            "which rounds"
+        )
+    return found
 
 
 def _of_integers(cells: npt.NDArray[Any], by: int, to: np.dtype[Any]) -> _among.Among:

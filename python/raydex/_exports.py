@@ -16,7 +16,7 @@ from raydex import _cuda
 from raydex._array_libraries import is_of
 from raydex._arrow import HostCells, is_arrow
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._frames import CUDF, PANDAS, POLARS, Frames, in_unit_of, is_labelled, taken_from
+from raydex._frames import CUDF, PANDAS, POLARS, Frames, in_unit_of, is_labelled, taken_from, without_views
 from raydex._sources import look, not_a_text
 
 
@@ -195,18 +195,9 @@ def _taken(values: Any, rows: Any, keeps_labels: bool) -> Any:
     elif not isinstance(values, (pa.Array, pa.ChunkedArray, pa.Table, pa.RecordBatch)):
         is_table = hasattr(values, "columns")
         values = pa.table(values) if is_table else pa.chunked_array(values)
-        values = _without_views(pa, values)
+    values = without_views(pa, values)
     _check_rows(array, none, len(values))
     return values.take(pa.array(array, mask=none))
-
-
-def _without_views(pa: Any, values: Any) -> Any:
-    """A column or a table of pyarrow without views of texts and bytes, which it does not take rows of."""
-    if isinstance(values, pa.Table):
-        columns = [_without_views(pa, one) for one in values.columns]
-        return pa.table(columns, names=values.column_names) if columns else values
-    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(values.type)
-    return values if plain is None else values.cast(plain)
 
 
 def take_alike(values: Any, rows: Any, points: Any) -> Any:

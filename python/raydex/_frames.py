@@ -301,6 +301,19 @@ class PolarsFrames(Frames):
         return (_divided(codes.to_numpy(), columns), len(values))
 
 
+def without_views(pa: Any, values: Any) -> Any:
+    """A column or a table of pyarrow without what it does not take rows of: views of texts and bytes, and runs."""
+    if isinstance(values, (pa.Table, pa.RecordBatch)):
+        columns = [without_views(pa, one) for one in values.columns]
+        if all(one is own for one, own in zip(columns, values.columns)):
+            return values
+        return type(values).from_arrays(columns, names=values.schema.names)
+    if pa.types.is_run_end_encoded(values.type):
+        return importlib.import_module("pyarrow.compute").run_end_decode(values)
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(values.type)
+    return values if plain is None else values.cast(plain)
+
+
 class ArrowTables(Frames):
     """Of pyarrow."""
 
@@ -321,6 +334,7 @@ class ArrowTables(Frames):
         return frame.rename_columns([names.get(name, name) for name in frame.column_names])
 
     def take(self, frame: Any, rows: Rows) -> Any:
+        frame = without_views(self.library, frame)
         return frame.take(self._compute.if_else(rows >= 0, rows, None)) if len(rows) else frame.slice(0, 0)
 
     def chosen(self, frame: Any, rows: Rows) -> Any:

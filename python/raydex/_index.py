@@ -126,7 +126,8 @@ class Index(Held):
     float32 keys. On a GPU probes are of the keys' dtype or a narrower
     one (int32 for keys of int64), which is converted by a copy. Times with a zone are compared with such, of any zone;
     with none without. A text, or a list of texts, is taken for the time that it is in ISO 8601, as `2024-01-31` (its
-    midnight), `2024-01-31T09:30:00`, or with a zone `2024-01-31T09:30:00Z`; and for a UUID or a decimal if the keys are such.
+    midnight), `2024-01-31T09:30:00`, or with a zone `2024-01-31T09:30:00Z`; and for a UUID,
+    an IPv6 address or a decimal if the keys are such.
 
     *Results* are arrays of the probes' library, of one dimension and a cell a probe, on the device of
     the probes: NumPy for what is in host memory and of no other library, PyTorch for tensors, CuPy for
@@ -440,7 +441,7 @@ class Index(Held):
     def isin(self, points: ColumnLike, invert: bool = ..., *, stream: StreamLike = ...) -> Any: ...
     def isin(self, points: ColumnLike, invert: bool = False, *, stream: StreamLike = None) -> Any:
         """`numpy.isin(points, column, invert=invert)`, of the column of the index: as `contains`, but
-        NaN is in nothing, and with `invert` the opposite. Points may have any number of dimensions."""
+        NaN is in nothing, and with `invert` the opposite. Numbers may have any number of dimensions."""
         batch = self._batch(points, None, stream, flat=True)
         found = batch.numbers("bool", self._native.contains, *batch.arguments)
         found = batch.library.membership(found, batch.cells() if self._is_floating else None, invert, batch.stream)
@@ -538,7 +539,7 @@ class Index(Held):
         not_a_text("values", values)
         batch = self._batch(points, None, stream)
         rows = batch.numbers("int64", self._native.first, *batch.arguments)
-        if hasattr(values, "__len__"):
+        if hasattr(values, "__len__") and getattr(values, "shape", None) != ():
             self._check_values(len(values))
         return take_alike(values, rows, self._labelled(points))
 

@@ -125,7 +125,7 @@ def natural(argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
         "O": "give a list of them, x.tolist(), if all are of one kind",
         "c": "complex numbers have no order",
         "f": "floating numbers of up to 64 bits are",
-        "V": "give one field of it, as x['name']",
+        "V": "give its fields, as x['name']" if dtype.names else "give pyarrow.array(x.tolist(), pyarrow.binary())",
     }
     raise InvalidType(f"{argument}: cells of {dtype} are no keys; {hints.get(dtype.kind, 'numbers and times are')}")
 

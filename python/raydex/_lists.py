@@ -164,6 +164,7 @@ def _of_one_kind(argument: str, cells: list[Any]) -> Cells:
 def _numbers(argument: str, cells: list[Any]) -> HostCells | StringCells:
     """Numbers in NumPy's type for them, where it has each one exactly; else as Python's own, whose place
     among numbers of a type `_among` knows."""
+    given = cells
     if decimal.Decimal in map(type, cells):
         if not all(_decimals.is_exact(one) for one in cells if isinstance(one, decimal.Decimal)):
             return _decimals.cells_of_list(argument, cells)
@@ -188,14 +189,14 @@ def _numbers(argument: str, cells: list[Any]) -> HostCells | StringCells:
         for dtype in ("i8", "u8"):
             if np.iinfo(dtype).min <= min(own) and max(own) <= np.iinfo(dtype).max:
                 return HostCells(array.astype(dtype))
-        if _decimals.have_128_bits(own):
-            return _decimals.cells_of_list(argument, own)
+    if all(isinstance(one, (int, decimal.Decimal)) for one in given) and _decimals.have_128_bits(own):
+        return _decimals.cells_of_list(argument, given)
     return HostCells(array)
 
 
 def _of_decimal(x: decimal.Decimal) -> int | float:
     """The integer or the floating number that a decimal is."""
-    if x.is_finite() and x == x.to_integral_value():
+    if x.is_finite() and x.adjusted() < 20 and x == x.to_integral_value():
         return int(x)
     return math.nan if x.is_nan() else float(x)
 
@@ -246,7 +247,13 @@ def _ipv4(argument: str, cells: list[ipaddress.IPv4Address]) -> HostCells:
 
 
 def _ipv6(argument: str, cells: list[ipaddress.IPv6Address]) -> StringCells:
-    return strings_of([one.packed for one in cells])
+    return strings_of([_ipv6_bytes(argument, one) for one in cells], "ipv6")
+
+
+def _ipv6_bytes(argument: str, x: ipaddress.IPv6Address) -> bytes:
+    if x.scope_id is not None:
+        raise InvalidArgument(f"{argument}: {x} has a scope, which has no place in 128 bits")
+    return x.packed
 
 
 def _dates(argument: str, cells: list[datetime.date]) -> HostCells:
@@ -314,9 +321,9 @@ _YEARS_OF_NANOSECONDS = ("1678", "2261")
 
 
 def read(argument: str, cells: Cells, key: Key) -> Cells:
-    """Texts of a list as the times, UUIDs or decimals that they are written for, if keys are such; others as they
-    are."""
-    if not (key.time is not None or key.unit == "uuid" or key.scale is not None):
+    """Texts of a list as the times, UUIDs, addresses or decimals that they are written for, if keys are such; others
+    as they are."""
+    if not (key.time is not None or key.unit in _READERS or key.scale is not None):
         return cells
     if isinstance(cells, StringCells) and cells.texts is not None and not cells.unit:
         letters, validity = cells.texts, cells.bits
@@ -324,8 +331,8 @@ def read(argument: str, cells: Cells, key: Key) -> Cells:
         letters, validity = cells.array.reshape(-1).tolist(), cells.validity
     else:
         return cells
-    if key.unit == "uuid":
-        return strings_of([_read_uuid(argument, one).bytes for one in letters], "uuid", validity)
+    if key.unit in _READERS:
+        return strings_of([_READERS[key.unit](argument, one) for one in letters], key.unit, validity)
     if key.time is None:
         return _decimals.read(argument, letters, validity)
     found = _read_times(argument, [one.decode(errors="replace") for one in letters], key.time)
@@ -335,13 +342,26 @@ def read(argument: str, cells: Cells, key: Key) -> Cells:
     return found
 
 
-def _read_uuid(argument: str, text: bytes) -> uuid.UUID:
+def _read_uuid(argument: str, text: bytes) -> bytes:
     try:
-        return uuid.UUID(text.decode())
+        return uuid.UUID(text.decode()).bytes
     except ValueError:
         raise InvalidArgument(
             f"{argument}: {text!r} is no text of a UUID, and the keys are UUIDs; for bytes give uuid.UUID(bytes=x)"
         ) from None
+
+
+def _read_ipv6(argument: str, text: bytes) -> bytes:
+    try:
+        address = ipaddress.IPv6Address(text.decode())
+    except ValueError:
+        raise InvalidArgument(
+            f"{argument}: {text!r} is no IPv6 address, and the keys are such; for bytes give ipaddress.IPv6Address(x)"
+        ) from None
+    return _ipv6_bytes(argument, address)
+
+
+_READERS: dict[str, Callable[[str, bytes], bytes]] = {"uuid": _read_uuid, "ipv6": _read_ipv6}
 
 
 def _read_times(argument: str, texts: list[str], time: Time) -> HostCells:

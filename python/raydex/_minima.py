@@ -351,6 +351,14 @@ def rmq(
     values = column_of(source, number)
     if values.key.dtype is None or values.key.dtype.kind == "S" or values.key.scale is not None:
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers and times")
+    if isinstance(source.cells, HostCells):
+        cells, there = values.kept[0], values.kept[1]
+        if len(cells) > 1 and cells.strides[0] != cells.itemsize:
+            raise InvalidArgument(
+                f"array: its cells are {cells.strides[0]} bytes apart; give numpy.ascontiguousarray(x), a copy"
+            )
+        if there is not None and not there.there(len(cells)).all():
+            raise InvalidArgument("array: some cells are missing; fill them, as with the largest value, or drop them")
     with shown("rmq", values.size, progress):
         native = target.run(
             _raydex.Rmq, structure, target.backend, target.session(), number, values.native,

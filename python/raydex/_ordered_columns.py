@@ -142,11 +142,11 @@ def in_one_order(sources: list[Source], stream: int, roles: Sequence[str] | None
     """Columns in one type, which has an order; `roles` are as of `together`."""
     found = together(sources, stream, roles)
     if found.key.dtype is None:
+        hint = f"give ones of up to 8 bytes, or {OF_TIMES} if they are such"
+        if found.key.scale is not None:
+            hint = "give ones of up to 64 bits"
         kind = found.key.unit or "strings of any length"
-        raise InvalidType(
-            f"{sources[0].argument}: {kind} have no order here; give ones of up to 8 bytes, or {OF_TIMES} if they are "
-            "such"
-        )
+        raise InvalidType(f"{sources[0].argument}: {kind} have no order here; {hint}")
     return found
 
 

@@ -46,6 +46,7 @@ _BFLOAT16 = 4
 _MADE_OF_OTHERS = {  # types of pandas, and what to give
     "PeriodDtype": "their begins, x.to_timestamp() of an index, x.dt.to_timestamp() of a Series",
     "IntervalDtype": "x.array.left or x.array.right; raydex.join_intervals takes both, (x.array.left, x.array.right)",
+    "SparseDtype": "all of them, x.sparse.to_dense()",
 }
 
 
@@ -162,6 +163,8 @@ def look(argument: str, x: Any) -> Source:
     if _is_plain(x):
         cells, shape = _lists.cells_of(argument, x)
         return Source(argument, x, HOST, cells, scalar=shape == (), loose=True, shape=shape)
+    if type(x).__module__.partition(".")[0] == "pandas" and hasattr(x, "_from_sequence"):  # pandas.array, a Categorical
+        x = sys.modules["pandas"].Series(x)
     if is_of("pandas", x, "Series") or is_of("pandas", x, "Index"):
         x = _look_at_pandas(argument, x)
         if isinstance(x, Source):
@@ -213,9 +216,10 @@ def _look_at_arrow(argument: str, x: Any) -> Source:
     taken, device = take_arrow(argument, x)
     if isinstance(taken, Table):
         if len(taken.columns) != 1:
+            unnested = ", as x.struct.field(name)" if is_of("polars", x, "Series") else ""
             raise InvalidType(
                 f"{argument}: a table of {len(taken.columns)} columns, {', '.join(taken.names)}; "
-                f"give one of them"
+                f"give one of them{unnested}"
             )
         taken = taken.columns[0]
     return Source(argument, x, bare_library(device), taken)

@@ -126,7 +126,7 @@ void check_column(const char* argument, const column& cells) {
   }
   check_validity(argument, cells.validity);
   const auto address = reinterpret_cast<std::uintptr_t>(cells.data);
-  if (format.type != key_type::bytes &&
+  if (cells.size != 0 && format.type != key_type::bytes &&
       (address % format.width != 0 || cells.step() % format.width != 0)) {
     throw invalid_argument(fmt::format("{}: cells of {} must be aligned to {} bytes", argument,
                                        to_string(format), format.width));
@@ -137,7 +137,7 @@ void check_array(const char* argument, const void* data, std::uint64_t size, std
   if (data == nullptr && size != 0) {
     throw invalid_argument(fmt::format("{}: {} elements at a null pointer", argument, size));
   }
-  if (reinterpret_cast<std::uintptr_t>(data) % width != 0) {
+  if (size != 0 && reinterpret_cast<std::uintptr_t>(data) % width != 0) {
     throw invalid_argument(
         fmt::format("{}: its elements must be aligned to {} bytes", argument, width));
   }

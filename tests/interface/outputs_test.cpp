@@ -77,6 +77,13 @@ TEST_F(outputs, that_are_not_aligned_are_refused) {
   }
 }
 
+TEST_F(outputs, and_columns_of_no_cells_may_lie_anywhere) {
+  const column none(format_of<std::uint32_t>, room_.data() + 1, 0);
+  const auto counts = misaligned<std::uint64_t>().first(0);
+  EXPECT_NO_THROW(index_->count(cpu_, points(none), counts));
+  EXPECT_EQ(build("auto", backend::cpu, cpu_, none)->info().entries, 0U);
+}
+
 // As of offsets that an edit has outdated.
 TEST_F(outputs, of_fewer_rows_than_offsets_say_are_refused) {
   std::vector<std::uint64_t> offsets(keys_.size() + 1);

@@ -147,8 +147,19 @@ def test_addresses():
     assert index.first(np.array([int(four[1])], "u4")).tolist() == [1]
     six = [ipaddress.ip_address(one) for one in ("2001:db8::1", "::1", "2001:db8:1::")]
     network = ipaddress.ip_network("2001:db8::/32")
-    for cells in (six, pa.array([one.packed for one in six], pa.binary(16))):
-        assert raydex.build(cells).rows([network[0]], [network[-1]]).rows.tolist() == [0, 2]
+    index = raydex.build(six)
+    assert index.rows([network[0]], [network[-1]]).rows.tolist() == [0, 2]
+    assert index.first(["::1", "2001:DB8:1:0::", None]).tolist() == [1, 2, -1] and index.first("::2") == -1
+    assert raydex.build((six, [1, 2, 3])).count(("::1", 2)) == 1
+    assert raydex.join(six, ["::1"]).build.tolist() == [1]
+    with pytest.raises(raydex.InvalidArgument, match="b'hello' is no IPv6 address, and the keys are such"):
+        index.first("hello")
+    with pytest.raises(raydex.InvalidArgument, match="fe80::1%eth0 has a scope"):
+        raydex.build([ipaddress.ip_address("fe80::1%eth0")])
+    stored = raydex.build(pa.array([one.packed for one in six], pa.binary(16)))
+    assert stored.count([network[0].packed], [network[-1].packed]).tolist() == [2]
+    with pytest.raises(raydex.InvalidType, match="they are ipv6, but strings are asked for; .* x.packed"):
+        stored.first(six)
     with pytest.raises(TypeError, match="IPv4Address and IPv6Address, which are not compared"):
         raydex.build([four[0], six[0]])
 
@@ -175,13 +186,19 @@ def test_what_is_refused():
         lambda: raydex.join_asof(prices, prices, tolerance=1),
         lambda: raydex.join_nearest((prices, prices), (prices, prices)),
         lambda: raydex.join_asof(prices, prices, tolerance=[1, 1]), lambda: raydex.searchsorted(wide, wide),
-        lambda: raydex.join_asof(wide, wide), lambda: raydex.build([0.5]).first(prices),
+        lambda: raydex.join_asof(wide, wide),
         lambda: raydex.build(prices).count(raydex.starts_with(["1"])),
         lambda: raydex.join_intervals((prices, prices), pa.array(decimals("1.5"), pa.decimal128(9, 1))),
     ]  # fmt: skip
     for call in calls:
         with pytest.raises(raydex.InvalidType, match="decimal"):
             call()
+    floating = raydex.build([1.25, 2.0])
+    assert floating.first(prices).tolist() == [0, -1]
+    assert floating.first(pa.array(decimals("2"), pa.decimal128(5))).tolist() == [1]
+    assert floating.isin(pl.Series(decimals("2", str(10**20)), dtype=pl.Decimal(38, 0))).to_list() == [True, False]
+    with pytest.raises(ValueError, match="the decimal 0.1 is no float64, as the keys are"):
+        floating.first(pa.array(decimals("1.2", "0.1")[1:], pa.decimal128(5, 1)))
     times = pa.array(decimals("1.249", "1.25", "1.3", "9.009"), pa.decimal128(9, 3))
     assert raydex.join_asof(prices, times).tolist() == [-1, 0, 0, 1]
     ends = pa.array(decimals("1.25", "1.26"), pa.decimal128(9, 2))

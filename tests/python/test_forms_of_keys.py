@@ -98,7 +98,7 @@ def test_decimals():
     assert raydex.build([decimal.Decimal("NaN")]).first(float("nan")) == 0
     large = 2**53 + 1
     assert raydex.build([large - 1, large]).first(decimal.Decimal(large)) == 1
-    with pytest.raises(TypeError, match="points: they are decimal.1., but float64 are asked for.*, which rounds"):
+    with pytest.raises(ValueError, match="points: the decimal 0.1 is no float64, as the keys are; .*, which rounds"):
         raydex.build([0.1]).first(decimal.Decimal("0.1"))
     assert raydex.build([1, 2]).first(half) == -1
     assert raydex.build([1, 2]).first(decimal.Decimal("0.1")) == -1
