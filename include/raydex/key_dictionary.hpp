@@ -17,6 +17,17 @@ namespace raydex {
 
 class ordered_dictionary;
 
+/// Strings, which it owns.
+struct owned_strings {
+  buffer<char> bytes;             ///< all of them, one after the other
+  buffer<std::uint64_t> offsets;  ///< where each begins, and where the last one ends
+
+  /// The same as a column.
+  string_column view() const {
+    return {bytes.data(), offsets.data(), true, offsets.size() == 0 ? 0 : offsets.size() - 1, {}};
+  }
+};
+
 /// The different keys of a column in their order, and numbers that have the same order: those of
 /// an order-preserving dictionary encoding.
 ///
@@ -80,6 +91,18 @@ class RAYDEX_EXPORT key_dictionary {
   /// @param on memory and a stream, which must both outlive the result
   /// @param keys as the column was: of strings, or of the same format
   packed_keys numbers(const context& on, const key_part& keys) const;
+
+  /// Whether all keys are the dictionary's; missing ones do not matter. Waits for the stream.
+  ///
+  /// @param on scratch and a stream
+  /// @param keys as the column was: of strings, or of the same format
+  bool holds(const context& on, const key_part& keys) const;
+
+  /// The different strings in their order, by a copy: string r is that of number 2 r + 1. Throws
+  /// `invalid_argument` if the column was of no strings.
+  ///
+  /// @param on memory and a stream, which must both outlive the result
+  owned_strings keys(const context& on) const;
 
   /// Ranges of numbers: for each string those of all keys that begin with it. Missing ones are
   /// missing. Throws `invalid_argument` if the column was of no strings.

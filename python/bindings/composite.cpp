@@ -97,6 +97,16 @@ std::pair<std::unique_ptr<packed_keys>, std::unique_ptr<packed_keys>> pack_prefi
   return {on_heap(std::move(made.lower)), on_heap(std::move(made.upper))};
 }
 
+std::unique_ptr<owned_strings> keys_in_order(const key_dictionary& self, const session& from,
+                                             address stream) {
+  return std::make_unique<owned_strings>(self.keys(context_of(from, stream)));
+}
+
+bool holds_all(const key_dictionary& self, const session& from, address stream,
+               const key_part& keys) {
+  return self.holds(context_of(from, stream), keys);
+}
+
 bool holds(const composite_keys& self, const session& from, address stream, const columns& cells) {
   return self.holds(context_of(from, stream), cells);
 }
@@ -136,11 +146,23 @@ void bind_composite_keys(nb::module_& to) {
            nb::keep_alive<0, 2>(), without_gil())
       .def("is_full", &composite_keys::is_full)
       .def("holds", holds, arg("session"), arg("stream"), arg("columns"), without_gil());
+  // Its memory is the session's, too.
+  nb::class_<owned_strings>(to, "OwnedStrings")
+      .def_prop_ro("bytes",
+                   [](const owned_strings& self) {
+                     return reinterpret_cast<address>(self.bytes.data());
+                   })
+      .def_prop_ro("offsets", [](const owned_strings& self) {
+        return reinterpret_cast<address>(self.offsets.data());
+      });
   nb::class_<key_dictionary>(to, "KeyDictionary")
       .def_static("of", dictionary_of, arg("backend"), arg("session"), arg("stream"), arg("keys"),
                   without_gil())
       .def("numbers", numbers_of, arg("session"), arg("stream"), arg("keys"),
            nb::keep_alive<0, 2>(), without_gil())
+      .def("holds", holds_all, arg("session"), arg("stream"), arg("keys"), without_gil())
+      .def("keys", keys_in_order, arg("session"), arg("stream"), nb::keep_alive<0, 2>(),
+           without_gil())
       .def("ranges_of_prefixes", ranges_of_prefixes, arg("session"), arg("stream"), arg("prefixes"),
            without_gil())
       .def_prop_ro("size", &key_dictionary::size)

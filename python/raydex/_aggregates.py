@@ -14,7 +14,7 @@ from raydex._arguments import SUMS_BY, flag, without
 from raydex._array_libraries import as_times, bare_library
 from raydex._batches import Batch
 from raydex._columns import column_of, refuse_strings
-from raydex._errors import InvalidType, Unsupported
+from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._index import Index, bytes_as_text
@@ -71,6 +71,7 @@ class Aggregate(Held):
     def __init__(self, native: _raydex.Aggregate, index: Index, value: Key | None, kept: Any, stream: int) -> None:
         super().__init__(native, index._device, kept, stream)
         self._index = index
+        self._over = index._native
         self._value = value
 
     @property
@@ -107,6 +108,8 @@ class Aggregate(Held):
 
     def _batch(self, lower: Any, upper: Any, stream: Any) -> Batch:
         batch = self._index._batch(lower, upper, stream)
+        if batch.native is not self._over:
+            raise InvalidArgument("aggregate: its index was edited after it was built; build another one")
         # None if the index was closed since, which the call then says.
         self._streams[batch.stream] = self._index._streams.get(batch.stream)
         return batch
@@ -158,7 +161,7 @@ class Aggregate(Held):
 
     def _count(self, lower: Any, upper: Any, values: bool, stream: Any) -> Any:
         batch = self._batch(lower, upper, stream)
-        return batch.answer("int64", self._native.count, self._index._native, *batch.arguments, values)
+        return batch.answer("int64", self._native.count, self._over, *batch.arguments, values)
 
     @overload
     def sum(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -180,7 +183,7 @@ class Aggregate(Held):
         `raydex.Unsupported` if it was built without values or with `sums=False`."""
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[self._numbers().kind]
         batch = self._batch(lower, upper, stream)
-        return batch.answer(dtype, self._native.sum, self._index._native, *batch.arguments)
+        return batch.answer(dtype, self._native.sum, self._over, *batch.arguments)
 
     @overload
     def mean(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -199,10 +202,10 @@ class Aggregate(Held):
         2^64, rounded once before the division. Cost and errors: as `sum`."""
         self._numbers()
         batch = self._batch(lower, upper, stream)
-        found = batch.numbers("float64", self._native.mean, self._index._native, *batch.arguments)
+        found = batch.numbers("float64", self._native.mean, self._over, *batch.arguments)
         none = None
         if batch.is_series and np.isnan(found).any():
-            none = batch.numbers("int64", self._native.count, self._index._native, *batch.arguments, True) == 0
+            none = batch.numbers("int64", self._native.count, self._over, *batch.arguments, True) == 0
         return batch.like_probes(found, none)
 
     @overload
@@ -242,7 +245,7 @@ class Aggregate(Held):
         batch = self._batch(lower, upper, stream)
         native = _raydex.Format(format_of(value))
         plain = "int64" if value.dtype.kind in "mM" else value.dtype.name
-        arguments = (self._index._native, *batch.arguments, largest, native)
+        arguments = (self._over, *batch.arguments, largest, native)
         if value.time is None and not batch.is_series:
             return batch.answer(plain, self._native.extreme, *arguments, 0)
         counts = batch.library.empty(batch.size, "int64", batch.stream)
@@ -270,7 +273,7 @@ class Aggregate(Held):
         search or two a probe, and a few reads, where `Index.first` looks at all rows of a range. Raises
         `raydex.Unsupported` if it was built with `first_rows=False`."""
         batch = self._batch(lower, upper, stream)
-        return batch.answer("int64", self._native.first, self._index._native, *batch.arguments)
+        return batch.answer("int64", self._native.first, self._over, *batch.arguments)
 
 
 def aggregate(

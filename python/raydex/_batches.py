@@ -36,8 +36,6 @@ class Points:
         column = column_of(self.source, stream, self._key, role=role)
         if self._words is not None:
             column = self._words.numbers(column, stream)
-            if self._inserts:
-                self._words.check_held(column)
         self.kept = column
         return column.native
 
@@ -50,12 +48,16 @@ class Batch:
     """The probes of one call, and where its answers go. What is called takes, after the arguments that are
     given, the address and the number of what it writes."""
 
-    __slots__ = ("_probes", "arguments", "library", "size", "stream")
+    __slots__ = ("_probes", "arguments", "library", "native", "size", "stream")
     is_aside = False  # whether points are the keys beside what was given, see `column_of`
     before: Any = None  # which are before all keys
     shape: tuple[int, ...] | None = None  # of points; None: they have one dimension
 
-    def __init__(self, library: ArrayLibrary, size: int, stream: int, arguments: Arguments, probes: Any) -> None:
+    def __init__(
+        self, library: ArrayLibrary, size: int, stream: int, arguments: Arguments, probes: Any, native: Any
+    ) -> None:
+        """`native`: the structure that is asked."""
+        self.native = native
         self.library = library
         self.size = size
         self.stream = stream
@@ -96,6 +98,7 @@ class AnyBatch(Batch):
 
     def __init__(self, index: Any, lower: Any, upper: Any, stream: Any, role: str, flat: bool) -> None:
         """Of an `Index`, which makes them."""
+        self.native, words = index._version
         name = "points" if upper is None else "lower"
         prefixes = lower if isinstance(lower, Prefixes) else None
         if prefixes is not None:
@@ -127,13 +130,13 @@ class AnyBatch(Batch):
             source, other = broadcast_ends(read_as(source, index._key), read_as(other, index._key))
             self._scalar = source.scalar
             end = column_of(other, number, index._key, True, role_of(other, index._key, "at_most", number))
-            end = index._numbered(end, number)
+            end = index._numbered(end, words, number)
             role = "at_least"
         role = role and role_of(source, index._key, role, number)
         if prefixes is not None:
-            begin, end = ends_of_prefixes(source, index._key, index._words, number)
+            begin, end = ends_of_prefixes(source, index._key, words, number)
         else:
-            begin = index._numbered(column_of(source, number, index._key, True, role), number)
+            begin = index._numbered(column_of(source, number, index._key, True, role), words, number)
         self._columns = (begin, end)  # keep what is read
         if end is not None and end.size != begin.size:
             raise InvalidArgument(f"upper: {end.size} ends, but lower has {begin.size}")

@@ -65,7 +65,7 @@ def build(
 
         Texts, bytes and UUIDs in host memory, of a list or any library, are in the order of their bytes. Strings of up
         to 8 bytes that do not end in NUL are keys by themselves. Others are numbered by a dictionary of them, so
-        that probes take a search more, and `insert` takes strings of the column alone. With the structures
+        that probes take a search more, and `insert` of a string that is new builds the index anew. With the structures
         `hash_open` and `hash_bucket` they are found by a hash in its place: built in a fraction of the time, points
         mostly two to four times as fast, and nothing but points: `first`, `count`, `rows`, `contains`, `isin`, `lookup`
         and joins; the index reads the column, which must not change. `raydex.starts_with` makes probes of prefixes.

@@ -309,7 +309,7 @@ class CompositeBatch(AnyBatch):
 
     def __init__(self, index: CompositeIndex, lower: Any, upper: Any, stream: Any, side: str = "") -> None:
         """`side`: that of the closest keys, as of `column_of`."""
-        packing = index._packing
+        packing, self.native = index._packing, index._native
         probe = Probe("points" if upper is None else "lower", lower, packing, upper is not None)
         end = None if upper is None else Probe("upper", upper, packing, True)
         sources = [*probe.sources, *(() if end is None else end.sources)]
@@ -529,13 +529,13 @@ class CompositeIndex(Index):
                 "count of ranges"
             )
         batch = self._batch(points, None, stream, "above" if behind else "at_least")
-        return batch.answer("int64", self._native.rank, *batch.points, False)
+        return batch.answer("int64", batch.native.rank, *batch.points, False)
 
     def _closest(self, points: Any, before: bool, strict: bool, stream: Any) -> Any:
         flag("strict", strict)
         side = ("below" if strict else "at_most") if before else ("above" if strict else "at_least")
         batch = self._batch(points, None, stream, side)
-        return batch.answer("int64", self._native.closest, *batch.points, before, False)
+        return batch.answer("int64", batch.native.closest, *batch.points, before, False)
 
     def _free(self) -> None:
         try:

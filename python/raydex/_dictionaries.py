@@ -10,10 +10,10 @@ import numpy as np
 
 from raydex import _raydex
 from raydex._array_libraries import HOST
-from raydex._arrow import Bitmap, HostCells, letters_of, view
+from raydex._arrow import Bitmap, HostCells, letters_of, strings_in, view
 from raydex._columns import Column, column_of, strings_asked
 from raydex._devices import Device
-from raydex._errors import InvalidArgument, InvalidType
+from raydex._errors import InvalidType
 from raydex._keys import Key
 from raydex._sources import Source
 
@@ -48,15 +48,30 @@ class Dictionary:
         begins, ends = (self._column(numbers, column) for numbers in found)
         return (begins, ends)
 
-    def check_held(self, numbers: Column) -> None:
-        """Refuses numbers of what is none of the dictionary's, to be inserted."""
-        cells, validity, _ = numbers.kept
-        there = True if validity is None else validity.there(len(cells))
-        if (there & (cells % 2 == 0)).any():
-            raise InvalidArgument(
-                f"{numbers.source.argument}: some are none of the keys that the index was built over, in whose "
-                "order it numbers them; build it again"
-            )
+    def holds(self, column: Column, stream: int) -> bool:
+        """Whether all keys of a column are the dictionary's."""
+        return self._device.run(self._native.holds, self._device.session(), stream, column.native)
+
+    def extended(self, column: Column) -> tuple[Dictionary, Column, Column]:
+        """A dictionary of its keys and those of a column, in host memory; the numbers of its own keys in that, in
+        their order, and those of the column."""
+        size, session = self._native.size, self._device.session()
+        own = self._native.keys(session, 0)
+        offsets = view(own.offsets, size + 1, "i8", own)
+        letters = view(own.bytes, int(offsets[-1]), "u1", own)
+        cells = column.kept[0]
+        more, begins, sizes = letters_of(cells)
+        ends = np.concatenate([offsets, int(offsets[-1]) + np.append(begins[1:], len(more)) - begins[:1]])
+        there = np.ones(size + column.size, bool)
+        if cells.bits is not None:
+            there[size:] = cells.bits.there(column.size)
+        both = strings_in(np.concatenate([letters, more[begins[0] :]]), ends, Bitmap.of(there), cells.unit)
+        words, numbers = Dictionary.of(column_of(Source("keys", None, HOST, both), 0), 0, self._device)
+        array, validity, _ = numbers.kept
+        parts = []
+        for one, bits in ((array[:size], None), (array[size:], Bitmap.of(validity.there(len(array))[size:]))):
+            parts.append(column_of(Source("keys", None, HOST, HostCells(one, bits)), 0))
+        return (words, parts[0], parts[1])
 
     @property
     def resident_bytes(self) -> int:

@@ -14,8 +14,10 @@ import numpy.typing as npt
 
 from raydex import _cuda, _raydex
 from raydex._arguments import SUMS_BY, flag, without
+from raydex._array_libraries import HOST
+from raydex._arrow import Bitmap, HostCells
 from raydex._batches import AnyBatch, Batch, Points
-from raydex._columns import Column, column_of, refuse_strings, row_ids_in
+from raydex._columns import Column, column_of, host_cells, refuse_strings, row_ids_in
 from raydex._devices import Device
 from raydex._dictionaries import Dictionary
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
@@ -25,7 +27,7 @@ from raydex._html import facts
 from raydex._keys import Key
 from raydex._matches import Matches
 from raydex._plain import NONE, NOWHERE, plain_columns
-from raydex._sources import look, look_at_values, not_a_text, same_device
+from raydex._sources import Source, look, look_at_values, not_a_text, same_device
 from raydex.typing import (
     ColumnLike,
     DeviceName,
@@ -184,6 +186,7 @@ class Index(Held):
         self._strings = strings  # which are read by queries
         self._is_hashed = strings is not None
         self._words = words
+        self._version = (native, words)  # which belong together, for those who ask while an edit replaces them
         self._clients: Any = None  # of JAX: they keep streams that a close waits for
         self._session = device.session()
         self._plain_device = device.number if key.is_number else NOWHERE  # of probes on the fast path
@@ -238,6 +241,7 @@ class Index(Held):
         finally:
             _raydex.forget_index(self._number)
             self._strings = self._words = self._clients = None
+            self._version = (self._native, None)
 
     def _asked_on(self) -> list[int]:
         return super()._asked_on() + _raydex.streams_of_index(self._number)
@@ -256,11 +260,10 @@ class Index(Held):
                 "rows, contains, isin, lookup and join; build with structure='auto' for more"
             )
 
-    def _numbered(self, column: Column, stream: int) -> Column:
+    def _numbered(self, column: Column, words: Dictionary | None, stream: int) -> Column:
         """A column of probes as the structure has its keys."""
         if self._key.dtype is not None or self._is_hashed:
             return column
-        words = self._words
         if words is None:
             self._check_open()
         assert words is not None
@@ -274,7 +277,7 @@ class Index(Held):
             return AnyBatch(self, lower, upper, stream, role, flat)
         library, _, (native, size, number, kept), end = plain
         self._streams[number] = kept
-        return Batch(library, size, number, (self._session, number, native, end and end[0]), lower)
+        return Batch(library, size, number, (self._session, number, native, end and end[0]), lower, self._native)
 
     # Queries
 
@@ -295,12 +298,12 @@ class Index(Held):
 
         Cost: a search a probe, and for ranges a look at the rows in it."""
         batch = self._batch(lower, upper, stream)
-        return batch.answer("int64", self._native.first, *batch.arguments)
+        return batch.answer("int64", batch.native.first, *batch.arguments)
 
     def _first32(self, lower: Any, upper: Any) -> Any:
         """The same as int32, of an index of row ids of 32 bits that are less than 2^31."""
         batch = self._batch(lower, upper, None)
-        return batch.numbers("int32", self._native.first32, *batch.arguments)
+        return batch.numbers("int32", batch.native.first32, *batch.arguments)
 
     @overload
     def count(self, lower: Tensor, upper: ColumnLike = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -317,7 +320,7 @@ class Index(Held):
     def count(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Any:
         """How many rows match each probe, int64. Cost: a search or two a probe."""
         batch = self._batch(lower, upper, stream)
-        return batch.answer("int64", self._native.count, *batch.arguments)
+        return batch.answer("int64", batch.native.count, *batch.arguments)
 
     @overload
     def sum(
@@ -358,7 +361,7 @@ class Index(Held):
             raise InvalidType(f"values: they are {column.key}; sums are of numbers")
         kind = column.key.dtype.kind
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[kind]
-        return batch.answer(dtype, self._native.sum, *batch.arguments, column.native, kind)
+        return batch.answer(dtype, batch.native.sum, *batch.arguments, column.native, kind)
 
     def rows(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Matches:
         """All matching rows of each probe, as offsets and rows.
@@ -380,7 +383,7 @@ class Index(Held):
             found = library.empty(total, "int64", number)
             return (library.address(found), total)
 
-        self._device.run(self._native.rows, *batch.arguments, begins, batch.size + 1, room)
+        self._device.run(batch.native.rows, *batch.arguments, begins, batch.size + 1, room)
         return Matches(offsets, found)
 
     def bitset(
@@ -411,7 +414,7 @@ class Index(Held):
             words = library.empty(count, "uint32", number)
             return library.address(words)
 
-        self._device.run(self._native.bitset, *batch.arguments, size, room)
+        self._device.run(batch.native.bitset, *batch.arguments, size, room)
         return words
 
     @overload
@@ -427,7 +430,7 @@ class Index(Held):
     def contains(self, points: ColumnLike, *, stream: StreamLike = None) -> Any:
         """Whether any row has each point's key; bool. NaN is found where the column has NaN."""
         batch = self._batch(points, None, stream)
-        return batch.answer("bool", self._native.contains, *batch.arguments)
+        return batch.answer("bool", batch.native.contains, *batch.arguments)
 
     @overload
     def isin(self, points: Tensor, invert: bool = ..., *, stream: StreamLike = ...) -> Tensor: ...
@@ -443,7 +446,7 @@ class Index(Held):
         """`numpy.isin(points, column, invert=invert)`, of the column of the index: as `contains`, but
         NaN is in nothing, and with `invert` the opposite. Numbers may have any number of dimensions."""
         batch = self._batch(points, None, stream, flat=True)
-        found = batch.numbers("bool", self._native.contains, *batch.arguments)
+        found = batch.numbers("bool", batch.native.contains, *batch.arguments)
         found = batch.library.membership(found, batch.cells() if self._is_floating else None, invert, batch.stream)
         # A `DeviceArray` and strangers' arrays, which have one dimension, have no `reshape`.
         return batch.like_probes(found if batch.shape is None or len(batch.shape) == 1 else found.reshape(batch.shape))
@@ -470,7 +473,7 @@ class Index(Held):
     def _rank(self, points: Any, behind: bool, stream: Any) -> Any:
         self._check_ordered("rank")
         batch = self._batch(points, None, stream, "at_most" if behind else "below")
-        found = batch.numbers("int64", self._native.rank, *batch.points, behind or batch.before is not None)
+        found = batch.numbers("int64", batch.native.rank, *batch.points, behind or batch.before is not None)
         return batch.like_probes(found if batch.before is None else with_zeros(found, batch.before))
 
     @overload
@@ -512,7 +515,7 @@ class Index(Held):
         side = ("below" if strict else "at_most") if before else ("above" if strict else "at_least")
         batch = self._batch(points, None, stream, side)
         strict = bool(strict) and not batch.is_aside
-        return batch.answer("int64", self._native.closest, *batch.points, before, strict)
+        return batch.answer("int64", batch.native.closest, *batch.points, before, strict)
 
     @overload
     def lookup(
@@ -538,7 +541,7 @@ class Index(Held):
         counts as a list of it. Cost: as `first`, and a copy of the rows."""
         not_a_text("values", values)
         batch = self._batch(points, None, stream)
-        rows = batch.numbers("int64", self._native.first, *batch.arguments)
+        rows = batch.numbers("int64", batch.native.first, *batch.arguments)
         if hasattr(values, "__len__") and getattr(values, "shape", None) != ():
             self._check_values(len(values))
         return take_alike(values, rows, self._labelled(points))
@@ -562,9 +565,9 @@ class Index(Held):
     def insert(self, keys: ColumnLike, rows: ColumnLike, *, stream: StreamLike = None) -> None:
         """Inserts entries: keys and their rows, integers that the index's row ids have room for.
 
-        Missing keys are passed over. An index over strings of more than 8 bytes takes those alone that it was built
-        over. Waits for queries of other threads, and for the stream. Cost: see
-        the structure; most sort the batch and merge."""
+        Missing keys are passed over. Waits for queries of other threads, and for the stream. Cost: see the structure;
+        most sort the batch and merge. Strings of more than 8 bytes that the index does not have cost as much as
+        building it: their dictionary and the index over its numbers are made anew."""
         self._edit(keys, rows, None, None, stream)
 
     def erase(self, keys: ColumnLike, rows: ColumnLike = None, *, stream: StreamLike = None) -> None:
@@ -579,21 +582,26 @@ class Index(Held):
             raise InvalidArgument(
                 "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"
             )
-        keys = self._points("keys", erase if insert is None else insert, insert is not None)
-        source = keys.source
-        self._check_device(source.argument, source.library)
-        number, kept = source.library.stream_for(stream)
-        native = keys.native(number)
-        edit_rows = erase_rows if insert is None else insert_rows
-        rows = None
-        if edit_rows is not None:
-            row_source = look("rows", edit_rows)
-            same_device(source, row_source)
-            rows = self._device.run(row_ids_in, row_source, number, self._bits)
-        nothing = _raydex.Column(_raydex.Format(str(self._native.info()[2])), 0, 0)
-        no_rows = _raydex.Column(_raydex.Format(f"uint{self._bits}"), 0, 0)
         with self._changes:
             self._check_open()
+            keys = self._points("keys", erase if insert is None else insert, insert is not None)
+            source = keys.source
+            self._check_device(source.argument, source.library)
+            number, kept = source.library.stream_for(stream)
+            edit_rows = erase_rows if insert is None else insert_rows
+            rows = None
+            if edit_rows is not None:
+                row_source = look("rows", edit_rows)
+                same_device(source, row_source)
+                rows = self._device.run(row_ids_in, row_source, number, self._bits)
+            if insert is not None and self._words is not None:
+                column = column_of(source, number, self._key)
+                if not self._words.holds(column, number):
+                    self._insert_new(column, rows)
+                    return
+            native = keys.native(number)
+            nothing = _raydex.Column(_raydex.Format(str(self._native.info()[2])), 0, 0)
+            no_rows = _raydex.Column(_raydex.Format(f"uint{self._bits}"), 0, 0)
             if insert is not None:
                 assert rows is not None
                 edit: tuple[Any, ...] = (native, rows.native, nothing, None)
@@ -603,6 +611,51 @@ class Index(Held):
             self._device.run(self._native.edit, number, *edit, self._before(number))
             self._stream = number
             self._streams[number] = kept
+
+    def _insert_new(self, column: Column, rows: Column | None) -> None:
+        """Inserts strings, some of which are none of the dictionary's, within `_changes`."""
+        if self._device.number is not None:
+            raise Unsupported(
+                "keys: some are none of the strings that the index was built over, whose numbers on a GPU stay as they "
+                "are; build it again"
+            )
+        assert self._words is not None and rows is not None
+        if rows.size != column.size:
+            raise InvalidArgument(f"rows: {rows.size} of them for {column.size} keys")
+        words, own, new = self._words.extended(column)
+        counts, own_rows = self._rows_of_keys(own.size)
+        numbers = [np.repeat(own.kept[0], counts), new.kept[0]]
+        row_ids = [own_rows, host_cells(rows)[0]]
+        there = [np.ones(len(own_rows), bool), new.kept[1].there(new.size)]
+        (structure, _, _, _, _, _, most, options, *_) = self._native.info()
+        if most > max((int(one.max()) for one in row_ids if len(one)), default=-1):  # a row without a key, or erased
+            for parts, one in ((numbers, 0), (row_ids, most), (there, False)):
+                parts.append(np.array([one], parts[0].dtype))
+        keys = HostCells(np.concatenate(numbers), Bitmap.of(np.concatenate(there)))
+        made = (keys, HostCells(np.concatenate(row_ids).astype(f"u{self._bits // 8}")))
+        columns = [column_of(Source("keys", None, HOST, cells), 0) for cells in made]
+        native = self._device.run(
+            _raydex.Index, structure, self._device.backend, self._session, 0, columns[0].native, columns[1].native,
+            options_of(options),
+        )  # fmt: skip
+        self._edits += 1
+        self._native, self._words = self._version = (native, words)
+
+    def _rows_of_keys(self, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """How many rows each key of the dictionary has, and the rows, in host memory."""
+        numbers = 2 * np.arange(count, dtype=f"u{4 if count < 2**31 else 8}") + 1
+        points = column_of(Source("keys", None, HOST, HostCells(numbers)), 0)
+        offsets, found = np.zeros(count + 1, "i8"), np.empty(0, "i8")
+
+        def room() -> tuple[int, int]:
+            nonlocal found
+            found = np.empty(int(offsets[-1]), "i8")
+            return (HOST.address(found), len(found))
+
+        self._device.run(
+            self._native.rows, self._session, 0, points.native, None, HOST.address(offsets), count + 1, room
+        )
+        return (np.diff(offsets), found)
 
 
 def index_of(number: int) -> Index:

@@ -485,13 +485,12 @@ def _join_index(index: Index, probe: Any, how: str, stream: Any, dtype: str, laz
         raise Unsupported(
             f"how: {how!r}, but build is an index, which does not hold rows with a missing key; give its column"
         )
-    points = index._points("probe", probe)
-    index._check_open()
-    index._check_device("probe", points.source.library)
-    call = Call(points.source.library, str(index._device), stream)
-    key = points.native(call.stream)
     with index._changes:
+        points = index._points("probe", probe)
         index._check_open()
+        index._check_device("probe", points.source.library)
+        call = Call(points.source.library, str(index._device), stream)
+        key = points.native(call.stream)
         index._streams[call.stream] = call.kept
         if index._is_hashed:
             found = index._native.match(*call.context, key, how)

@@ -45,6 +45,26 @@ packed_keys key_dictionary::numbers(const context& on, const key_part& keys) con
   rethrow_as_error();
 }
 
+bool key_dictionary::holds(const context& on, const key_part& keys) const try {
+  const packed_keys numbers = this->numbers(on, keys);
+  const column cells = numbers.view();
+  if (cells.size == 0) return true;
+  // Those of keys are odd, so that their distances from 1 are even.
+  composite_part part;
+  operation_on(where_, &operation_table::find_composite_steps)(on, {&cells, 1}, {&part, 1});
+  return part.step % 2 == 0;
+} catch (...) {
+  rethrow_as_error();
+}
+
+owned_strings key_dictionary::keys(const context& on) const try {
+  check_space(on, where_);
+  if (format_) throw invalid_argument("keys: the dictionary is of no strings");
+  return held_->keys(on);
+} catch (...) {
+  rethrow_as_error();
+}
+
 packed_ranges key_dictionary::ranges_of_prefixes(const context& on,
                                                  const string_column& prefixes) const try {
   check_space(on, where_);

@@ -14,9 +14,10 @@
 
 namespace raydex {
 
-// Of composite_keys.hpp.
+// Of composite_keys.hpp and key_dictionary.hpp.
 struct packed_keys;
 struct packed_ranges;
+struct owned_strings;
 
 // Builds an index over a column.
 using index_maker = std::function<std::unique_ptr<index>(const context& on, const column& keys)>;
@@ -95,6 +96,8 @@ class ordered_dictionary {
   std::uint64_t resident_bytes() const noexcept { return resident_bytes_; }
   // The numbers of keys of the column's format.
   virtual packed_keys numbers(const context& on, const key_part& keys) const = 0;
+  // The keys of a column of strings.
+  virtual owned_strings keys(const context& on) const = 0;
   // The numbers of all keys that begin with strings; the column has strings.
   virtual packed_ranges ranges_of_prefixes(const context& on,
                                            const string_column& strings) const = 0;

@@ -4,6 +4,7 @@
 import bisect
 import gc
 import sys
+import threading
 import types
 import uuid
 import weakref
@@ -456,8 +457,8 @@ def test_edits_of_strings():
     assert index.rows(words[0]).rows.tolist() == [0, 7]
     index.erase(["no word of them", *words[1:2]])
     assert index.first(words).tolist() == [0, -1, 2] and index.rank(["b"]).tolist() == [2]
-    with pytest.raises(raydex.InvalidArgument, match="keys: some are none of the keys that the index was built over"):
-        index.insert(["no word of them"], [8])
+    index.insert(["no word of them"], [8])
+    assert index.first(["no word of them", *words]).tolist() == [8, 0, -1, 2]
     index.close()
     for call in (index.first, index.rank, index.erase):
         with pytest.raises(raydex.InvalidArgument, match="it is closed"):
@@ -470,6 +471,72 @@ def test_a_closed_index_frees_its_dictionary():
     for index in (one, several):
         index.close()
     assert words() is None and several._packing._native is None
+
+
+@pytest.mark.parametrize("structure", ["auto", "sorted_array", "btree", "eytzinger"])
+def test_new_strings_are_inserted(random, structure):
+    words = [f"a text of many letters {i:03}"[: 20 + i % 7] + "x" * (i % 3) for i in range(300)]
+    rows = {(words[one], row) for row, one in enumerate(random.integers(0, 60, 40).tolist())}
+    index = raydex.build([key for key, _ in sorted(rows, key=lambda one: one[1])], structure)
+    summed = raydex.aggregate(index, [1] * 40)
+    for step in range(6):
+        keys = [words[one] for one in random.integers(0, 60 + 40 * step, 20).tolist()]
+        ids = random.integers(0, 200, 20).tolist()
+        index.insert([None if one == 3 else key for one, key in enumerate(keys)], ids)
+        rows = sorted([*rows, *(pair for one, pair in enumerate(zip(keys, ids)) if one != 3)])
+        gone = words[int(random.integers(0, 300))]
+        index.erase([gone, "is not there"])
+        rows = [one for one in rows if one[0] != gone]
+        assert len(index) == len(rows) and index.info.max_row_id >= max(row for _, row in rows)
+        asked = [*words, "a text", "", "zz", "a text of many letters 05"]
+        of_key = [sorted(row for key, row in rows if key == one) for one in asked]
+        found = index.rows(asked)
+        assert [sorted(one) for one in np.split(found.rows, found.offsets[1:-1])] == of_key
+        ordered = sorted(key for key, _ in rows)
+        assert index.rank(asked).tolist() == [bisect.bisect_left(ordered, one) for one in asked]
+        assert index.count(raydex.starts_with("a text of many letters 0")) == sum(
+            one.startswith("a text of many letters 0") for one in ordered)
+        assert index.info.structure == structure or structure == "auto"
+    with pytest.raises(raydex.InvalidArgument, match="its index was edited after it was built"):
+        summed.count(asked)
+    with pytest.raises(raydex.InvalidArgument, match="rows: 1 of them for 2 keys"):
+        index.insert(["new", "newer"], [1])
+    assert index.first("new") == -1
+
+
+def test_new_uuids_are_inserted(random):
+    ids = [uuid.UUID(bytes=random.bytes(16)) for _ in range(200)]
+    index = raydex.build(ids[:50])
+    for at in range(50, 200, 30):
+        index.insert(ids[at : at + 30], list(range(at, at + 30)))
+    assert index.first(ids).tolist() == list(range(200))
+    assert index.rank(ids).tolist() == np.argsort(np.argsort([one.bytes for one in ids])).tolist()
+
+
+def test_strings_are_inserted_beside_queries(random):
+    """Each answer is that of one moment."""
+    words = [f"a text of many letters {i:05}" for i in range(4000)]
+    index = raydex.build(words[:100])
+    done = threading.Event()
+    wrong = []
+
+    def ask():
+        while not done.is_set():
+            before = index.info.entries
+            counts, after = index.count(words), index.info.entries
+            found = int(counts.sum())
+            if not before <= found <= after or counts[:100].sum() != 100 or (counts > 1).any():
+                wrong.append((before, found, after))
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for one in threads:
+        one.start()
+    for at in range(100, 4000, 130):
+        index.insert(words[at : at + 130], range(at, at + 130))
+    done.set()
+    for one in threads:
+        one.join()
+    assert not wrong and index.first(words).tolist() == list(range(4000))
 
 
 def test_aggregates_and_joins_over_strings(random):

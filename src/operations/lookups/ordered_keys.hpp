@@ -14,6 +14,7 @@
 #include "raydex/composite_keys.hpp"
 #include "raydex/core/lookups/key_dictionary.hpp"
 #include "raydex/error.hpp"
+#include "raydex/key_dictionary.hpp"
 #include "src/interface/searchable.hpp"
 #include "src/operations/joins/slices.hpp"
 #include "src/operations/lookups/search_sorted.hpp"
@@ -207,6 +208,28 @@ class built_dictionary final : public ordered_dictionary {
     return made;
   }
 
+  owned_strings keys(const context& on) const override {
+    owned_strings made;
+    made.offsets = {on, size_ + 1};
+    if (!are_whole_) {
+      made.bytes = {on, strings_.size()};
+      Executor::copy(on, made.bytes.data(), strings_.data(), strings_.size());
+      if (size_ == 0) {
+        Executor::clear(on, made.offsets.data());
+      } else {
+        Executor::copy(on, made.offsets.data(), offsets_.data(), offsets_.size());
+      }
+      return made;
+    }
+    made.bytes = {on, size_ * bytes_};
+    Executor::for_each(
+        on,
+        core::put_whole_strings{strings_.data(), skipped_, bytes_, words(), seconds_.data(),
+                                made.bytes.data(), made.offsets.data(), size_},
+        size_ + 1);
+    return made;
+  }
+
   packed_ranges ranges_of_prefixes(const context& on, const string_column& strings) const override {
     packed_ranges made{room(on, strings.size), room(on, strings.size)};
     for_each_words(
@@ -233,6 +256,9 @@ class built_dictionary final : public ordered_dictionary {
 
  private:
   using numbers_at = std::variant<std::uint32_t*, std::uint64_t*>;
+
+  // The first word of each key.
+  const std::uint64_t* words() const { return static_cast<const std::uint64_t*>(tree_->codes()); }
 
   // Room for numbers, which go up to twice the size.
   packed_keys room(const context& on, std::uint64_t size) const {
@@ -296,14 +322,7 @@ class built_dictionary final : public ordered_dictionary {
     all.of.wide_offsets = true;
     all.of.is_strings = true;
     all.of.size = offsets_.size() == 0 ? 0 : offsets_.size() - 1;
-    return {probes,
-            all,
-            are_whole_,
-            bytes_,
-            static_cast<const std::uint64_t*>(tree_->codes()),
-            seconds_.data(),
-            second_at_.data(),
-            size_};
+    return {probes, all, are_whole_, bytes_, words(), seconds_.data(), second_at_.data(), size_};
   }
 
   template <class RowId>

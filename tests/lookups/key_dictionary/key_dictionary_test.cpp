@@ -89,8 +89,24 @@ class dictionary : public backend_test {
     EXPECT_EQ(read(numbers), numbers_of(rows)) << "of rows";
     EXPECT_EQ(read(words.numbers(at(), placed_rows.parts.front())), numbers_of(rows));
     EXPECT_EQ(read(words.numbers(at(), placed_wanted.parts.front())), numbers_of(wanted));
-    if constexpr (std::is_same_v<T, std::string>) check_prefixes(words, sorted, wanted);
+    EXPECT_TRUE(words.holds(at(), placed_rows.parts.front()));
+    EXPECT_EQ(words.holds(at(), placed_wanted.parts.front()),
+              std::all_of(wanted.begin(), wanted.end(),
+                          [&](const auto& one) { return !one || keys.count(*one) != 0; }));
+    if constexpr (std::is_same_v<T, std::string>) {
+      check_prefixes(words, sorted, wanted);
+      check_keys(words, sorted);
+    }
     return words;
+  }
+  // Takes the keys back.
+  void check_keys(const key_dictionary& words, const std::vector<std::string>& sorted) {
+    const owned_strings found = words.keys(at());
+    ASSERT_EQ(found.view().size, sorted.size());
+    const auto bytes = at().download(found.bytes);
+    const auto offsets = at().download(found.offsets);
+    for (std::size_t r = 0; r < sorted.size(); ++r)
+      ASSERT_EQ(std::string(bytes.data() + offsets[r], bytes.data() + offsets[r + 1]), sorted[r]);
   }
   // Looks for keys that begin with strings.
   void check_prefixes(const key_dictionary& words, const std::vector<std::string>& sorted,

@@ -420,6 +420,34 @@ struct copy_strings {
   }
 };
 
+/// Writes strings of one size, for which two words have all that is behind what they begin with.
+struct put_whole_strings {
+  const char* model;             ///< one of them
+  std::uint64_t skipped;         ///< bytes that all begin with
+  std::uint64_t bytes;           ///< of each
+  const std::uint64_t* firsts;   ///< the first word of each
+  const std::uint64_t* seconds;  ///< the second one; null: zeros
+  char* out;                     ///< the strings, one after the other
+  std::uint64_t* offsets;        ///< where each begins, and the last one ends
+  std::uint64_t size;            ///< how many
+
+  /// Writes one, or the end of the last one.
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    offsets[i] = i * bytes;
+    if (i == size) return;
+    char* const to = out + i * bytes;
+    for (std::uint64_t b = 0; b < bytes; ++b) {
+      if (b < skipped) {
+        to[b] = model[b];
+        continue;
+      }
+      const std::uint64_t at = b - skipped;
+      const std::uint64_t word = at < 8 ? firsts[i] : seconds[i];
+      to[b] = static_cast<char>(word >> (56 - 8 * (at % 8)));
+    }
+  }
+};
+
 /// Writes the first words of strings that begin with others, at their greatest: of a string of
 /// fewer bytes ones behind it.
 struct put_greatest_words {
