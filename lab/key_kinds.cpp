@@ -129,7 +129,7 @@ class indexed_keys {
     packed_keys rows;
     if (keys.are_pairs()) {
       std::vector<composite_column> columns;
-      for (const key_part& one : keys.columns())
+      for (const raydex::key_part& one : keys.columns())
         columns.emplace_back(one);
       columns_.emplace(on.where(), on, columns, &rows);
     } else {
@@ -183,8 +183,8 @@ void measure(const settings& asked, machine& of, const std::string& shape) {
   const double floor_ms = gather_ms(of, 16 * asked.keys, asked.keys, asked.repetitions);
   buffer<std::uint64_t> codes(on, asked.keys);
   of.fill_random(2, reinterpret_cast<std::uint32_t*>(codes.data()), 2 * asked.keys);
-  const double sort_ms = of.sort_pairs_ms({key_type::uint64, codes.data(), codes.size()},
-                                          row_id_type::uint32, asked.repetitions);
+  const double sort_ms =
+      of.sort_pairs_ms({codes.data(), codes.size(), 64}, row_id_type::uint32, asked.repetitions);
   codes = {};
   for (const std::string& structure : asked.structures) {
     std::vector<double> builds, points;

@@ -101,9 +101,10 @@ io::host_column part_of(const io::host_column& all, std::uint64_t begin, std::ui
 packed_key::packed_key(const std::vector<io::host_key_part>& keys,
                        const std::vector<io::host_key_part>& inserted)
     : on_(backend::cpu) {
-  const std::vector<io::host_key_part> all = inserted.empty() ? keys : both(keys, inserted);
+  std::vector<io::host_key_part> all;
+  if (!inserted.empty()) all = both(keys, inserted);
   std::vector<composite_column> columns;
-  for (const key_part& one : views_of(all))
+  for (const key_part& one : views_of(inserted.empty() ? keys : all))
     columns.emplace_back(one);
   packed_keys rows;
   columns_.emplace(on_.where(), on_, columns, &rows);

@@ -43,13 +43,15 @@ struct composite_column {
       : cells(of), descending(descends), missing(are) {}
 };
 
-/// What became of a column: which codes have a number of how many bits.
+/// What became of a column: which codes have a number of how many bits. Of one that is numbered,
+/// codes are its numbers. Bits of all columns may be more than a key has, where the first columns
+/// are numbered together.
 struct composite_part {
   std::optional<key_format> format;                  ///< of its cells; nothing for strings
   bool descending = false;                           ///< as it was given
   missing_cells missing = missing_cells::unmatched;  ///< likewise
   bool numbered = false;    ///< whether its codes are the numbers of a `key_dictionary` of it
-  std::uint64_t first = 1;  ///< the smallest code, see `encode`
+  std::uint64_t first = 1;  ///< the smallest code, see `encode`, or number
   std::uint64_t last = 0;   ///< the largest one; less than `first` where no cell has a value
   std::uint64_t step = 1;   ///< what codes are apart is a multiple of it
   unsigned bits = 0;        ///< of a number
@@ -108,9 +110,10 @@ struct packed_columns;
 /// *Cost*: to make it, a pass over the columns, and another one where steps are needed; to pack,
 /// another one, which writes 4 or 8 bytes a key. A dictionary costs a sort to make, and a search a
 /// key to pack. *Memory*: of dictionaries, see there; to make them, their cost and up to 8 bytes a
-/// row for each column that is numbered. *Streams*: making it and `holds` synchronise; all else is
-/// queued. *Threads*: several may pack at a time. Calls throw `invalid_argument`, `unavailable`,
-/// `unsupported`, `out_of_memory`, `cuda_error`.
+/// row for each column that is numbered. *Streams*: making it and `holds` synchronise, but for
+/// `rows`; all else is queued, and is to be done before it is destroyed. *Threads*: several may
+/// pack at a time. Calls throw `invalid_argument`, `unavailable`, `unsupported`, `out_of_memory`,
+/// `cuda_error`.
 class RAYDEX_EXPORT composite_keys {
  public:
   /// Finds what columns span, and numbers those that it has to.
@@ -120,8 +123,8 @@ class RAYDEX_EXPORT composite_keys {
   /// @param columns 1 to 16 of equal sizes, the most significant one first
   /// @param rows if not null, gets what `pack_rows` makes of them, at less cost
   ///
-  /// Throws `unsupported` if two columns have more than 2^32 different values each, and others
-  /// are numbered.
+  /// Throws `unsupported` if the different keys of the first columns and the values of the next one
+  /// take more than 64 bits together, which takes 2^32 rows or more.
   composite_keys(backend where, const context& on, std::span<const composite_column> columns,
                  packed_keys* rows = nullptr);
   /// The same of columns in braces.
@@ -136,7 +139,7 @@ class RAYDEX_EXPORT composite_keys {
 
   /// What became of each column.
   const std::vector<composite_part>& parts() const noexcept { return parts_; }
-  /// Of packed keys: uint32 if all columns take up to 32 bits, else uint64.
+  /// Of packed keys: uint32 if 32 bits suffice, else uint64.
   key_format format() const noexcept;
   /// Bytes of memory of its dictionaries.
   std::uint64_t resident_bytes() const noexcept;
@@ -194,8 +197,8 @@ class RAYDEX_EXPORT composite_keys {
   /// keys has no number: where spans fill all bits.
   bool is_full() const noexcept;
 
-  /// Whether all values of more rows lie within the spans, and as many steps apart, and are those
-  /// of dictionaries, so that they can be inserted.
+  /// Whether more rows can be inserted: all values lie within the spans, and as many steps apart,
+  /// or are those that were numbered; so are the keys of columns that were numbered together.
   bool holds(const context& on, std::span<const key_part> columns) const;
 
  private:

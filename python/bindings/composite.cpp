@@ -148,10 +148,9 @@ void bind_composite_keys(nb::module_& to) {
       .def("holds", holds, arg("session"), arg("stream"), arg("columns"), without_gil());
   // Its memory is the session's, too.
   nb::class_<owned_strings>(to, "OwnedStrings")
-      .def_prop_ro("bytes",
-                   [](const owned_strings& self) {
-                     return reinterpret_cast<address>(self.bytes.data());
-                   })
+      .def_prop_ro(
+          "bytes",
+          [](const owned_strings& self) { return reinterpret_cast<address>(self.bytes.data()); })
       .def_prop_ro("offsets", [](const owned_strings& self) {
         return reinterpret_cast<address>(self.offsets.data());
       });

@@ -252,6 +252,8 @@ def _among_keys(
         ends = _among.ends_of(want.dtype)
     elif own.time is None or want.time is None:
         found, ends = _among.numbers(array, want.dtype, source.loose), _among.ends_of(want.dtype)
+        if array.dtype.kind == "O" and want.dtype.kind == "f":
+            _decimals.check_floating(source.argument, array, found, there)
     elif not _times.are_compared(own.time, want.time):
         raise _refuse(source.argument, str(own), want)
     else:
@@ -505,15 +507,21 @@ def refuse_strings(column: Column) -> Column:
     return column
 
 
+def unit_of(cells: Cells | None) -> str:
+    """What cells mean, if that is not what their dtype says."""
+    return "" if cells is None else cells.unit
+
+
 def row_ids_in(source: Source, stream: int, bits: int) -> Column:
     """Row ids as the library takes them: unsigned, of 32 or 64 bits; a copy unless they are so."""
     end = 2**bits - 1
     dtype = dtype_of(source, stream)
     want = Key(np.dtype(f"u{bits // 8}"))
+    unit = unit_of(source.cells)
+    if (unit or dtype.kind not in "iu") and not (source.loose and source.cells is not None and source.shape == (0,)):
+        raise InvalidType(f"{source.argument}: row ids are integers, and these are {unit or dtype}")
     if dtype == want.dtype:
         return column_of(source, stream, copies=True)
-    if dtype.kind not in "iu" and not (source.loose and source.cells is not None and source.shape == (0,)):
-        raise InvalidType(f"{source.argument}: row ids are integers, and these are {dtype}")
     if isinstance(source.cells, HostCells):
         if source.cells.validity is not None or np.ma.is_masked(source.cells.array):
             raise InvalidArgument(f"{source.argument}: some are missing; give all of them")

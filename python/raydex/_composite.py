@@ -21,7 +21,7 @@ from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import Index
 from raydex._joins import key_columns, natives
-from raydex._keys import Key
+from raydex._keys import TEXTS, Key
 from raydex._prefixes import NO_PREFIXES, Prefixes, strings_of
 from raydex._sources import Source, look, same_device
 
@@ -291,7 +291,8 @@ def _packed_points(packing: Packing, columns: list[Column], stream: int, inserts
     if not run(packing.native.holds, session, stream, cells):
         raise InvalidArgument(
             "keys: some values lie outside of those that a column had when the index was built, or between their steps "
-            "or are none of them, in a column of strings or of values far apart, which are numbered; build it again"
+            "or are none of them, in a column of strings or of values far apart, which are numbered, and are several "
+            "columns together if the key has many; build it again"
         )
     return run(packing.native.pack_rows, session, stream, cells)
 
@@ -401,7 +402,7 @@ class CompositeBatch(AnyBatch):
         last = probe.size - 1
         columns = [packing.column(p, one, self.stream) for p, one in enumerate(probe.sources[:last])]
         key, source = packing.keys[last], probe.sources[last]
-        if key.dtype is None:
+        if key == TEXTS:
             columns = _in_step([*columns, packing.column(last, source, self.stream)], probe.sources)
             return self._packed(packing, columns, packing.native.pack_prefixes, columns[:last], columns[last].native)
         ends = ends_of_prefixes(source, key, None, self.stream)
@@ -500,7 +501,8 @@ class CompositeIndex(Index):
     `"last"` they equal each other, and are in no range of this column. A value less than all of its column, or greater,
     matches nothing. NaN equals NaN, in `isin`, too. `insert` takes values from the smallest to the largest one that a
     column had when the index was built, in the same steps if these were days or multiples of a number, of strings
-    and of columns that are far apart those alone that there were; it refuses others.
+    and of columns that are far apart those alone that there were, and of the first ones of many such columns their
+    combinations; it refuses others.
 
     *Ranks*, predecessors and successors are in the order of all columns; to fewer columns all keys are equal that begin
     with these. Their points are of the keys' own types; texts may be any. Columns that take each number of 32 or 64

@@ -21,23 +21,38 @@ from raydex._keys import Key, unit_of_scale
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _END = 2**127
 _BEHIND = b"\xff" * 17
+_FAR = 400  # digits: more than a double or 128 bits have
 
 
-def cells_of_list(argument: str, cells: list[Any]) -> HostCells | StringCells:
-    """Decimals and integers of a list, with as many digits behind the point as one of them has."""
-    for one in cells:
-        if not isinstance(one, (int, decimal.Decimal)) or (isinstance(one, decimal.Decimal) and not one.is_finite()):
-            found = next((x for x in cells if isinstance(x, decimal.Decimal) and not is_exact(x)), cells[0])
-            raise InvalidArgument(
-                f"{argument}: the decimal {found} is no floating number, as {one} is; give float(x), which rounds it"
-            )
-    scale = max([0, *(_digits_behind(one) for one in cells if isinstance(one, decimal.Decimal))])
-    counts = [int(Fraction(one) * 10**scale) for one in cells] if scale <= 38 else []
-    if not counts or not have_128_bits(counts):
-        raise InvalidArgument(f"{argument}: with {scale} digits behind the point, its decimals take more than 128 bits")
-    if _LEAST <= min(counts) and max(counts) <= _MOST:
-        return HostCells(np.array(counts, "i8"), unit=unit_of_scale(scale))
-    return strings_of([_encoded(one) for one in counts], unit_of_scale(scale))
+def cells_of_list(cells: list[Any]) -> HostCells | StringCells:
+    """Numbers of a list, among them decimals that are no floating numbers, or integers beyond 64 bits: as decimals with
+    as many digits behind the point as one of them has. If there are floating numbers, or 128 bits do not suffice, they
+    are numbers of Python, whose place among keys `_among` knows."""
+    exact = [_exactly(one) for one in cells]
+    scale = max([0, *(_digits_behind(one) for one in cells if isinstance(one, decimal.Decimal) and one.is_finite())])
+    if scale <= 38 and not any(isinstance(one, float) for one in exact):
+        counts = [int(one * 10**scale) for one in exact]
+        if have_128_bits(counts):
+            if _LEAST <= min(counts) and max(counts) <= _MOST:
+                return HostCells(np.array(counts, "i8"), unit=unit_of_scale(scale))
+            return strings_of([_encoded(one) for one in counts], unit_of_scale(scale))
+    array = np.empty(len(exact), object)
+    array[:] = exact
+    return HostCells(array)
+
+
+def _exactly(x: Any) -> Any:
+    """A number as one of Python's that counts exactly. What is farther from 0, or closer to it, than all keys is
+    another number that is: digits by the billion are soon written."""
+    if not isinstance(x, decimal.Decimal):
+        return x.item() if isinstance(x, np.generic) else x
+    if not x.is_finite():
+        return math.nan if x.is_nan() else float(x)
+    if not x or abs(x.adjusted()) <= _FAR:
+        whole = Fraction(x)
+        return int(whole) if whole.denominator == 1 else whole
+    far = 10**_FAR if x.adjusted() > 0 else Fraction(1, 10**_FAR)
+    return far if x > 0 else -far
 
 
 def _digits_behind(x: decimal.Decimal) -> int:
@@ -45,6 +60,21 @@ def _digits_behind(x: decimal.Decimal) -> int:
     assert isinstance(exponent, int)
     written = "".join(map(str, digits))
     return -exponent - (len(written) - len(written.rstrip("0"))) if any(digits) else 0
+
+
+def check_floating(argument: str, cells: npt.NDArray[Any], found: _among.Among, there: npt.NDArray[np.bool_]) -> None:
+    """Refuses decimals of a list, among floating keys, that are no floating numbers."""
+    for at in np.flatnonzero(there & ~found.exact):
+        if isinstance(cells[at], Fraction):
+            raise InvalidArgument(
+                f"{argument}: the decimal {shown(cells[at])} is no floating number, as the keys are; give float(x), "
+                "which rounds it"
+            )
+
+
+def shown(x: Any) -> Any:
+    """A number of Python as a person writes it."""
+    return float(x) if isinstance(x, Fraction) and abs(x) < 2**1000 else x
 
 
 def have_128_bits(counts: list[int]) -> bool:
@@ -63,7 +93,7 @@ def read(argument: str, texts: list[bytes], validity: Bitmap | None) -> Cells:
             cells[at] = decimal.Decimal(text.decode())
         except (decimal.InvalidOperation, UnicodeError):
             raise InvalidArgument(f"{argument}: {text!r} is no decimal, and the keys are") from None
-    found = cells_of_list(argument, cells)
+    found = cells_of_list(cells)
     if isinstance(found, StringCells):
         assert found.texts is not None
         return strings_of(found.texts, found.unit, validity)

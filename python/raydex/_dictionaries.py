@@ -50,7 +50,7 @@ class Dictionary:
 
     def holds(self, column: Column, stream: int) -> bool:
         """Whether all keys of a column are the dictionary's."""
-        return self._device.run(self._native.holds, self._device.session(), stream, column.native)
+        return bool(self._device.run(self._native.holds, self._device.session(), stream, column.native))
 
     def extended(self, column: Column) -> tuple[Dictionary, Column, Column]:
         """A dictionary of its keys and those of a column, in host memory; the numbers of its own keys in that, in

@@ -39,8 +39,8 @@ def _rows_of(name: str, rows: Any, results: str) -> tuple[npt.NDArray[np.int64],
         )
     cells = source.cells
     array = np.atleast_1d(np.ma.getdata(cells.array))
-    if array.dtype.kind not in "iu" and array.size and not cells.is_void:
-        raise InvalidType(f"{name}: rows are integers, and these are {array.dtype}")
+    if (cells.unit or array.dtype.kind not in "iu") and array.size and not cells.is_void:
+        raise InvalidType(f"{name}: rows are integers, and these are {cells.unit or array.dtype}")
     array = array.astype("int64", copy=False)
     none = array < 0
     if np.ma.is_masked(cells.array):

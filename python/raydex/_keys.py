@@ -67,7 +67,7 @@ class Key:
 
     def __str__(self) -> str:
         if self.dtype is None:
-            return self.unit or "strings"
+            return f"{self.unit} of 128 bits" if self.scale is not None else self.unit or "strings"
         return self.unit or (f"S{self.dtype.itemsize}" if self.dtype.kind == "S" else str(self.dtype))
 
 

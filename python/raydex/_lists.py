@@ -167,7 +167,7 @@ def _numbers(argument: str, cells: list[Any]) -> HostCells | StringCells:
     given = cells
     if decimal.Decimal in map(type, cells):
         if not all(_decimals.is_exact(one) for one in cells if isinstance(one, decimal.Decimal)):
-            return _decimals.cells_of_list(argument, cells)
+            return _decimals.cells_of_list(cells)
         cells = [_of_decimal(one) if isinstance(one, decimal.Decimal) else one for one in cells]
     types = set(map(type, cells))
     if len(types) == 1 or types == {int, bool}:
@@ -189,9 +189,13 @@ def _numbers(argument: str, cells: list[Any]) -> HostCells | StringCells:
         for dtype in ("i8", "u8"):
             if np.iinfo(dtype).min <= min(own) and max(own) <= np.iinfo(dtype).max:
                 return HostCells(array.astype(dtype))
-    if all(isinstance(one, (int, decimal.Decimal)) for one in given) and _decimals.have_128_bits(own):
-        return _decimals.cells_of_list(argument, given)
+    if all(isinstance(one, (int, np.integer)) or _is_whole(one) for one in given):
+        return _decimals.cells_of_list(given)
     return HostCells(array)
+
+
+def _is_whole(x: Any) -> bool:
+    return isinstance(x, decimal.Decimal) and x.is_finite() and x == x.to_integral_value()
 
 
 def _of_decimal(x: decimal.Decimal) -> int | float:
@@ -213,7 +217,7 @@ def exactly(argument: str, array: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt
     found = _among.numbers(array, dtype, rounds=True)
     if not found.exact.all():
         value = array.reshape(-1)[np.argmin(found.exact)]
-        raise InvalidArgument(f"{argument}: {value!s} is no {dtype}, as the keys are")
+        raise InvalidArgument(f"{argument}: {_decimals.shown(value)!s} is no {dtype}, as the keys are")
     return found.floor
 
 
@@ -221,9 +225,10 @@ def refuse_mixed(argument: str, array: npt.NDArray[Any]) -> InvalidArgument:
     """Numbers that no type has all of, where none is asked for."""
     whole = [one for one in array.reshape(-1).tolist() if not isinstance(one, float)]
     others = " beside floating numbers" if len(whole) < array.size else ""
-    return InvalidArgument(
-        f"{argument}: no key type has all of its numbers, from {min(whole)} to {max(whole)}{others}"
-    )
+    least, most = (str(_decimals.shown(one)) for one in (min(whole), max(whole)))
+    if max(len(least), len(most)) > 60:
+        return InvalidArgument(f"{argument}: some of its numbers take more than 128 bits, as no keys do{others}")
+    return InvalidArgument(f"{argument}: no key type has all of its numbers, from {least} to {most}{others}")
 
 
 def _texts(argument: str, cells: list[Any]) -> HostCells | StringCells:

@@ -115,8 +115,8 @@ using composite_key_packer = packed_keys(const context& on, std::span<const comp
                                          std::span<const column> columns, bool are_rows);
 using closest_number_packer = packed_keys(const context& on, std::span<const composite_part> parts,
                                           std::span<const column> columns, closest_number which);
-using place_finder = void(const context& on, const packed_keys& before, const packed_keys& after,
-                          packed_keys& numbers);
+using place_finder = void(const context& on, const packed_keys& before, const packed_keys* itself,
+                          const key_parts& needed, packed_keys& numbers);
 using composite_range_packer = packed_ranges(const context& on,
                                              std::span<const composite_part> parts,
                                              std::span<const column> equal,
@@ -168,7 +168,7 @@ struct operation_table {
   composite_key_packer* pack_composite_keys;
   composite_range_packer* pack_composite_ranges;
   closest_number_packer* pack_closest_numbers;
-  place_finder* place_between;
+  place_finder* place_among;
   row_id_widener* widen_row_ids;
   found_marker* mark_found;
   not_found_replacer* replace_not_found;

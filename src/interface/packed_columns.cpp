@@ -246,14 +246,25 @@ packed_ranges packed_columns::pack_ranges(backend where, const context& on,
   return pack_numbers(on, parts, cells.columns, lower, upper);
 }
 
-// The numbers of keys between others of the head: odd ones of keys, or those between two keys.
+void packed_columns::add_needed(key_parts& to, std::span<const key_part> columns) const {
+  if (head) head->add_needed(to, columns.first(std::min(columns.size(), columns_of_head())));
+  for (std::size_t c = columns_of_head(); c < columns.size(); ++c)
+    if (parts[part_of(c)].missing == missing_cells::unmatched) to.push_back(columns[c]);
+}
+
+// The numbers of keys of the head: odd ones of keys that it has, else those between two keys.
 packed_keys packed_columns::place_of_head(backend where, const context& on,
-                                          std::span<const key_part> columns, closest_number before,
-                                          closest_number after) const {
+                                          std::span<const key_part> columns,
+                                          closest_number before) const {
   const packed_keys last = head->pack_closest(where, on, columns, before);
-  const packed_keys next = head->pack_closest(where, on, columns, after);
+  packed_keys itself;
+  const bool is_whole = columns.size() == columns_of_head();
+  if (is_whole) itself = head->pack(where, on, columns, false);
+  key_parts needed;
+  add_needed(needed, columns);
   packed_keys numbers = words.front()->numbers(on, last.view());
-  operation_on(where, &operation_table::place_between)(on, last, next, numbers);
+  operation_on(where, &operation_table::place_among)(on, last, is_whole ? &itself : nullptr, needed,
+                                                     numbers);
   return numbers;
 }
 
@@ -262,15 +273,12 @@ packed_keys packed_columns::pack_closest(backend where, const context& on,
                                          closest_number which) const {
   numbered_cells cells;
   if (head) {
-    const std::size_t first = columns_of_head();
-    if (columns.size() > first) {
-      cells.add(place_of_head(where, on, columns.first(first), closest_number::at_most,
-                              closest_number::at_least));
-    } else if (which == closest_number::at_most || which == closest_number::above) {
-      cells.add(place_of_head(where, on, columns, closest_number::at_most, closest_number::above));
-    } else {
-      cells.add(place_of_head(where, on, columns, closest_number::below, closest_number::at_least));
-    }
+    const auto first = columns.first(std::min(columns.size(), columns_of_head()));
+    // Fewer columns than the head has lie before or behind all keys that begin with them.
+    const bool is_before = first.size() < columns_of_head() &&
+                           (which == closest_number::below || which == closest_number::at_least);
+    cells.add(place_of_head(where, on, first,
+                            is_before ? closest_number::below : closest_number::at_most));
   }
   add_own(cells, on, columns);
   return operation_on(where, &operation_table::pack_closest_numbers)(on, parts, cells.columns,

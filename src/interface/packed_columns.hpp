@@ -57,8 +57,9 @@ struct packed_columns {
     return column - columns_of_head() + (head ? 1 : 0);
   }
   void add_own(numbered_cells& to, const context& on, std::span<const key_part> columns) const;
+  void add_needed(key_parts& to, std::span<const key_part> columns) const;
   packed_keys place_of_head(backend where, const context& on, std::span<const key_part> columns,
-                            closest_number before, closest_number after) const;
+                            closest_number before) const;
 };
 
 // Of columns that were checked, and may take any number of bits. `rows` gets their keys if not

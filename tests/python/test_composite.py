@@ -308,7 +308,7 @@ def test_sixteen_columns_that_are_far_apart(random):
     index.insert(tuple(zip(*keys[:2])), [900, 901])
     assert index.count(tuple(zip(*keys[:3]))).tolist() == [2, 2, 1]
     with pytest.raises(raydex.InvalidArgument, match="build it again"):
-        index.insert((keys[0][0], *keys[1][1:]), [902])
+        index.insert((keys[0][0], *keys[1][1:]), [902])  # none of the combinations that there were
 
 
 def test_as_many_bits_as_there_are():

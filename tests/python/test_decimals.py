@@ -4,6 +4,7 @@
 import bisect
 import decimal
 import ipaddress
+import uuid
 from fractions import Fraction
 
 import duckdb
@@ -130,6 +131,24 @@ def test_forms_of_decimals():
     assert raydex.build(many).first(many[::-1]).tolist() == [1, 0]
 
 
+def test_probes_beyond_all_keys():
+    """Each is compared exactly, whatever is beside it."""
+    asked = decimals("0.1", "1e38", "0." + "3" * 50, "1E+500", "-1E+999999999", "1E-999999999", "-0", "NaN", "Infinity")
+    for keys in (["-2", "0", "0.1", "5"], ["-2", "0", "0.1", str(10**37)]):
+        index = raydex.build(decimals(*keys))
+        assert index.first(asked).tolist() == [2, -1, -1, -1, -1, -1, 1, -1, -1]
+        assert index.rank(asked).tolist() == [2, 4, 3, 4, 0, 2, 1, 4, 4]
+        assert index.rank([1.5, decimal.Decimal("0.05"), 2**130, None]).tolist() == [3, 2, 4, -1]
+        assert index.rank(["1E+5000000", "NaN"]).tolist() == [4, 4]
+    numbers = raydex.build([1, 5])
+    assert numbers.rank(asked[:6]).tolist() == [0, 2, 0, 2, 0, 0]
+    with pytest.raises(ValueError, match="the decimal 0.1 is no floating number, as the keys are"):
+        raydex.build([0.5]).first([decimal.Decimal("0.1"), 0.5])
+    mixed = raydex.build([decimal.Decimal("0.1"), np.int64(1), 2])
+    assert mixed.info.key == "decimal(1)" and mixed.first([1, np.int32(2)]).tolist() == [1, 2]
+    assert raydex.build([2**100, np.int64(5)]).info.key == "decimal(0) of 128 bits"
+
+
 def test_integers_of_more_than_64_bits():
     numbers = [2**100, 5, -3, 2**64, -(2**90)]
     index = raydex.build(numbers)
@@ -203,11 +222,22 @@ def test_what_is_refused():
     assert raydex.join_asof(prices, times).tolist() == [-1, 0, 0, 1]
     ends = pa.array(decimals("1.25", "1.26"), pa.decimal128(9, 2))
     assert raydex.join_intervals((prices, prices), ends).probe.tolist() == [0]
-    for cells in (["1e400"], ["0." + "1" * 50], [BIG * 10**20, "0.01"]):
-        with pytest.raises(ValueError, match="take more than 128 bits"):
+    for cells in (["0." + "1" * 50], [BIG * 10**20, "0.01"], ["1e400", "1"]):
+        with pytest.raises(ValueError, match="column: (no key type has all|some) of its numbers"):
             raydex.build(decimals(*cells))
     with pytest.raises(raydex.InvalidType, match="take more than 128 bits"):
         raydex.build(pa.array(decimals("1e50"), pa.decimal256(60, 2)))
-    for cells in (["x"], ["NaN"]):
-        with pytest.raises(raydex.InvalidArgument, match="points: "):
-            raydex.build(prices).first(cells)
+    with pytest.raises(raydex.InvalidArgument, match="points: b'x' is no decimal, and the keys are"):
+        raydex.build(prices).first(["x"])
+    rows = pa.array(decimals("1.00", "2.00"), pa.decimal128(10, 2))
+    for call in (lambda: raydex.build([5, 6], rows=rows), lambda: raydex.build([5, 6]).insert([1, 2], rows),
+                 lambda: raydex.build([5, 6], rows=decimals("0.1", "0.2")), lambda: raydex.take(np.arange(9), rows),
+                 lambda: raydex.masked(rows), lambda: raydex.build([5], rows=pa.array([1], pa.date32())),
+                 lambda: raydex.build([5], rows=np.array([1], "M8[D]"))):  # fmt: skip
+        with pytest.raises(raydex.InvalidType, match="row(s| ids) are integers, and these are"):
+            call()
+    ids = [uuid.UUID(int=1), uuid.UUID(int=2)]
+    for last in (wide, [2**100, 1], ids, [ipaddress.ip_address("::1")]):
+        index = raydex.build(([1] * len(last), last))
+        with pytest.raises(raydex.InvalidType, match="starts_with is of texts and bytes, and the keys are"):
+            index.count((1, raydex.starts_with(["1"])))

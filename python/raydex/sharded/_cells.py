@@ -69,6 +69,8 @@ def dense(source: Source, engine: Exchange, want: Key | None = None, role: str =
 def row_ids(x: Any, engine: Exchange, like: Dense, end: int) -> Any:
     """Explicit rows as int64, as many as there are keys."""
     cells = dense(look("rows", x), engine)
+    if cells.key.unit:
+        raise InvalidType(f"rows: row ids are integers, and these are {cells.key}")
     if len(cells) != len(like):
         raise InvalidArgument(f"rows: {len(cells)} of them, but {len(like)} keys")
     return checked_row_ids(cells.array, cells.there, end)

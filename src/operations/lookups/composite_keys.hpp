@@ -118,24 +118,30 @@ packed_keys pack_closest_numbers(const context& on, std::span<const composite_pa
   return made;
 }
 
-// Writes the places between packed keys among those of a dictionary; `numbers`: of the keys before.
+// Writes the places of keys among those of a dictionary. `before`: the closest packed keys;
+// `itself`: the keys, null if they are none of the dictionary's; `needed`: columns without whose
+// values there is no place; `numbers`: of the keys before.
 template <class Executor>
-void place_between(const context& on, const packed_keys& before, const packed_keys& after,
-                   packed_keys& numbers) {
-  const auto write = [&]<class Code, class Number>(const buffer<Code>& last,
-                                                   const buffer<Code>& next,
-                                                   buffer<Number>& between) {
-    Executor::for_each(on,
-                       core::put_places<Code, Number>{
-                           last.data(), before.validity.data(), next.data(), after.validity.data(),
-                           between.size(), between.data(), numbers.validity.data()},
-                       numbers.validity.size());
+void place_among(const context& on, const packed_keys& before, const packed_keys* itself,
+                 const key_parts& needed, packed_keys& numbers) {
+  const auto write = [&]<class Code, class Number>(const buffer<Code>& last, const Code* own,
+                                                   buffer<Number>& places) {
+    Executor::for_each(
+        on,
+        core::put_places<Code, Number>{last.data(), before.validity.data(), own,
+                                       itself == nullptr ? nullptr : itself->validity.data(),
+                                       composite_of(needed, false), places.size(), places.data(),
+                                       numbers.validity.data()},
+        numbers.validity.size());
   };
-  const auto write_numbers = [&](const auto& last, const auto& next) {
-    numbers.format.width == 4 ? write(last, next, numbers.narrow) : write(last, next, numbers.wide);
+  const auto write_numbers = [&](const auto& last, const auto* own) {
+    numbers.format.width == 4 ? write(last, own, numbers.narrow) : write(last, own, numbers.wide);
   };
-  before.format.width == 4 ? write_numbers(before.narrow, after.narrow)
-                           : write_numbers(before.wide, after.wide);
+  if (before.format.width == 4) {
+    write_numbers(before.narrow, itself == nullptr ? nullptr : itself->narrow.data());
+  } else {
+    write_numbers(before.wide, itself == nullptr ? nullptr : itself->wide.data());
+  }
 }
 
 template <class Executor>

@@ -257,26 +257,32 @@ struct put_closest_numbers {
   }
 };
 
-/// Writes the places of keys among those of a dictionary: the number of a key between two others,
-/// of one that is both the number that it has itself.
+/// Writes the places of keys among those of a dictionary: the number of a key that it has, else
+/// that between the closest two.
 template <class Code, class Number>
 struct put_places {
-  const Code* before;              ///< the closest key that is not greater
+  const Code* before;              ///< the closest key of the dictionary that is not greater, or
+                                   ///< less
   const std::uint8_t* has_before;  ///< a bit a key, whether there is one
-  const Code* after;               ///< the closest one that is not less
-  const std::uint8_t* has_after;   ///< likewise
+  const Code* itself;              ///< the key itself; null: it is none of the dictionary's
+  const std::uint8_t* has_itself;  ///< a bit a key, whether it can be one of these; null: it can
+  composite_cells needed;          ///< columns without whose values a key has no place
   std::uint64_t size;              ///< how many keys
-  Number* numbers;                 ///< at first those of the keys before, 0 if there is none
-  std::uint8_t* validity;          ///< a bit a key: whether there is a key on either side
+  Number* numbers;                 ///< at first of the keys before, 0 if there is none
+  std::uint8_t* validity;          ///< a bit a key, whether it has a place
 
   /// Writes eight.
   RAYDEX_HD void operator()(std::uint64_t byte) const {
+    unsigned bits = 0;
     for (unsigned b = 0; b < 8 && byte * 8 + b < size; ++b) {
       const std::uint64_t i = byte * 8 + b;
-      const bool is_key = (has_before[byte] & has_after[byte]) >> b & 1 && before[i] == after[i];
-      if (!is_key) numbers[i] = numbers[i] + numbers[i] % 2;
+      const bool can_be = has_itself == nullptr || (has_itself[byte] >> b & 1) != 0;
+      const bool is_key =
+          itself != nullptr && can_be && (has_before[byte] >> b & 1) != 0 && before[i] == itself[i];
+      if (!is_key) numbers[i] += numbers[i] % 2;
+      if (needed.complete(i)) bits |= 1U << b;
     }
-    validity[byte] = has_before[byte] | has_after[byte];
+    validity[byte] = static_cast<std::uint8_t>(bits);
   }
 };
 
