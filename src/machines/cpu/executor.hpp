@@ -157,10 +157,10 @@ struct executor {
   }
   static std::uint64_t read(const context& /*on*/, const std::uint64_t* number) { return *number; }
   static void copy_in(const context& /*on*/, void* to, const void* from, std::size_t bytes) {
-    std::memcpy(to, from, bytes);
+    if (bytes != 0) std::memcpy(to, from, bytes);  // null, if there are none
   }
   static void copy_out(const context& /*on*/, void* to, const void* from, std::size_t bytes) {
-    std::memcpy(to, from, bytes);
+    if (bytes != 0) std::memcpy(to, from, bytes);
   }
   static void synchronise(const context& /*on*/) {}
 
