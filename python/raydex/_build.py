@@ -73,7 +73,7 @@ def build(
 
         Decimals in host memory (Arrow's of any width, Polars', DuckDB's) are integers of their last digit: of 64 bits
         if all of them fit, else of 128, which are numbered as UUIDs are. Values are compared, whatever the scales, and
-        with integers and floating numbers, too, of which each takes about a microsecond; among floating keys decimals
+        with integers and floating numbers, too, about a microsecond each; among floating keys decimals
         that are none are refused. A list of decimals that all are floating numbers is one of these.
 
         Lists, and columns of objects of pandas and Polars, are of one kind: numbers, also as `Decimal`, texts,

@@ -613,7 +613,7 @@ class Index(Held):
             self._streams[number] = kept
 
     def _insert_new(self, column: Column, rows: Column | None) -> None:
-        """Inserts strings, some of which are none of the dictionary's, within `_changes`."""
+        """Inserts strings that are not all the dictionary's, within `_changes`."""
         if self._device.number is not None:
             raise Unsupported(
                 "keys: some are none of the strings that the index was built over, whose numbers on a GPU stay as they "
