@@ -443,7 +443,7 @@ def column_of(source: Source, stream: int, want: Key | None = None, copies: bool
     if want == VOID:
         return _column_of_nothing(source, cells, stream)
     if want is not None:
-        cells = _decimals.in_form_of(source.argument, cells, want)
+        cells = _decimals.in_form_of(cells, want)
     if isinstance(cells, StringCells):
         return _string_column(source, cells, want, role)
     if isinstance(cells, HostCells) and (cells.is_void or (want and not want.is_number and is_none(source, cells))):

@@ -32,7 +32,7 @@ def cells_of_list(cells: list[Any]) -> HostCells | StringCells:
     scale = max([0, *(_digits_behind(one) for one in cells if isinstance(one, decimal.Decimal) and one.is_finite())])
     if scale <= 38 and not any(isinstance(one, float) for one in exact):
         counts = [int(one * 10**scale) for one in exact]
-        if have_128_bits(counts):
+        if _have_128_bits(counts):
             if _LEAST <= min(counts) and max(counts) <= _MOST:
                 return HostCells(np.array(counts, "i8"), unit=unit_of_scale(scale))
             return strings_of([_encoded(one) for one in counts], unit_of_scale(scale))
@@ -77,7 +77,7 @@ def shown(x: Any) -> Any:
     return float(x) if isinstance(x, Fraction) and abs(x) < 2**1000 else x
 
 
-def have_128_bits(counts: list[int]) -> bool:
+def _have_128_bits(counts: list[int]) -> bool:
     """Whether a signed integer of 128 bits holds each."""
     return -_END <= min(counts) and max(counts) < _END
 
@@ -110,9 +110,9 @@ def is_exact(x: decimal.Decimal) -> bool:
     return not x.is_finite() or (x.adjusted() < 20 and x == x.to_integral_value()) or _is_float(x)
 
 
-def in_form_of(argument: str, cells: Cells, want: Key) -> Cells:
+def in_form_of(cells: Cells, want: Key) -> Cells:
     """Cells in a form that is compared with keys, if one side is of decimals: see `among` for numbers."""
-    own = unit_scale(cells)
+    own = Key(None, cells.unit).scale
     if own is None and want.scale is None:
         return cells
     if want.dtype is not None:
@@ -136,10 +136,6 @@ def in_form_of(argument: str, cells: Cells, want: Key) -> Cells:
     if own == want.scale and values.dtype.kind != "O":
         return strings_of_words(values >> 63, values, want.unit, validity)
     return strings_of([_between(one) for one in _scaled(values, want.scale - (own or 0))], want.unit, validity)
-
-
-def unit_scale(cells: Any) -> int | None:
-    return Key(None, cells.unit).scale if getattr(cells, "unit", "") else None
 
 
 def value(count: Any, own: Key) -> Any:
@@ -211,10 +207,9 @@ def among(argument: str, cells: npt.NDArray[Any], own: Key, want: Key, there: np
 def _of_integers(cells: npt.NDArray[Any], by: int, to: np.dtype[Any]) -> _among.Among:
     """Integers times a power of ten among those of a type."""
     power = 10 ** abs(by)
+    cells = cells.astype("u8" if cells.dtype.kind == "u" else "i8", copy=False)
     if by < 0:
-        floor, rest = np.divmod(cells, cells.dtype.type(power)) if power <= np.iinfo(cells.dtype).max else (
-            -(cells < 0).astype("i8"), cells
-        )  # fmt: skip
+        floor, rest = np.divmod(cells, cells.dtype.type(power))
         found = _among.numbers(floor, to)
         return _among.Among(found.floor, found.exact & (rest == 0), found.beyond)
     ends = np.iinfo(to)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells as numbers in their order, which structures take as keys: strings of any length, and in composite keys values
-that are far apart. Also what begins with strings, as ranges of keys or numbers."""
+"""Strings of any length as numbers in their order, which structures take as keys. Also what begins with strings, as
+ranges of keys or numbers. Columns of composite keys are numbered by the library."""
 
 from __future__ import annotations
 
@@ -115,6 +115,5 @@ def ends_of_prefixes(source: Source, key: Key, words: Dictionary | None, stream:
             table[ends_in_nul, width - 1] = 1
         table[has_no_keys] = 255 - padding
         words_of = HostCells(table.view(key.dtype).reshape(-1), cells.bits)
-        column = column_of(Source(source.argument, None, HOST, words_of), stream, key)
-        ends.append(column if words is None else words.numbers(column, stream))
+        ends.append(column_of(Source(source.argument, None, HOST, words_of), stream, key))
     return (ends[0], ends[1])
