@@ -189,6 +189,13 @@ std::uint64_t packed_columns::resident_bytes() const {
   return bytes;
 }
 
+void packed_columns::add_head(numbered_cells& to, backend where, const context& on,
+                              std::span<const key_part> columns, bool are_rows) const {
+  if (!head) return;
+  const packed_keys keys = head->pack(where, on, columns.first(columns_of_head()), are_rows);
+  to.add(words.front()->numbers(on, keys.view()));
+}
+
 void packed_columns::add_own(numbered_cells& to, const context& on,
                              std::span<const key_part> columns) const {
   for (std::size_t c = columns_of_head(); c < columns.size(); ++c) {
@@ -204,10 +211,7 @@ void packed_columns::add_own(numbered_cells& to, const context& on,
 packed_keys packed_columns::pack(backend where, const context& on,
                                  std::span<const key_part> columns, bool are_rows) const {
   numbered_cells cells;
-  if (head) {
-    const packed_keys first = head->pack(where, on, columns.first(columns_of_head()), are_rows);
-    cells.add(words.front()->numbers(on, first.view()));
-  }
+  add_head(cells, where, on, columns, are_rows);
   add_own(cells, on, columns);
   return operation_on(where, &operation_table::pack_composite_keys)(on, parts, cells.columns,
                                                                     are_rows);
@@ -224,10 +228,7 @@ packed_ranges packed_columns::pack_ranges(backend where, const context& on,
     return pack_numbers(on, parts, {}, lower.view(), upper.view());
   }
   numbered_cells cells;
-  if (head) {
-    const packed_keys first = head->pack(where, on, equal.first(columns_of_head()), false);
-    cells.add(words.front()->numbers(on, first.view()));
-  }
+  add_head(cells, where, on, equal, false);
   add_own(cells, on, equal);
   packed_ranges numbers;
   const auto bound = [&](const std::optional<key_part>& given, packed_keys& to) {
@@ -288,12 +289,8 @@ packed_keys packed_columns::pack_closest(backend where, const context& on,
 bool packed_columns::holds(backend where, const context& on,
                            std::span<const key_part> columns) const {
   numbered_cells cells;
-  if (head) {
-    const auto first = columns.first(columns_of_head());
-    if (!head->holds(where, on, first)) return false;
-    const packed_keys keys = head->pack(where, on, first, true);
-    cells.add(words.front()->numbers(on, keys.view()));
-  }
+  if (head && !head->holds(where, on, columns.first(columns_of_head()))) return false;
+  add_head(cells, where, on, columns, true);
   add_own(cells, on, columns);
   std::vector<composite_part> others(parts);
   for (composite_part& one : others) {

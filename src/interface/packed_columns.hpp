@@ -56,6 +56,8 @@ struct packed_columns {
   std::size_t part_of(std::size_t column) const {
     return column - columns_of_head() + (head ? 1 : 0);
   }
+  void add_head(numbered_cells& to, backend where, const context& on,
+                std::span<const key_part> columns, bool are_rows) const;
   void add_own(numbered_cells& to, const context& on, std::span<const key_part> columns) const;
   void add_needed(key_parts& to, std::span<const key_part> columns) const;
   packed_keys place_of_head(backend where, const context& on, std::span<const key_part> columns,
