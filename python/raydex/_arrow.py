@@ -284,8 +284,6 @@ def _decimals(argument: str, field: _raydex.ArrowField, chunks: list[_raydex.Arr
         return HostCells(table[:, 0], validity, unit)
     if not _are_signs(table, 2, there):
         raise InvalidType(f"{argument}: some of its decimals take more than 128 bits, as no keys do")
-    if validity is not None:
-        table = np.where(there[:, np.newaxis], table, 0)
     return strings_of_words(np.ascontiguousarray(table[:, 1]), np.ascontiguousarray(table[:, 0]), unit, validity)
 
 

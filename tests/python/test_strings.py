@@ -499,6 +499,9 @@ def test_new_strings_are_inserted(random, structure):
         assert index.info.structure == structure or structure == "auto"
     with pytest.raises(raydex.InvalidArgument, match="its index was edited after it was built"):
         summed.count(asked)
+    ended = raydex.build(["a text of some letters", None, None], structure)  # its last rows have no key
+    ended.insert(["another one of some letters"], [0])
+    assert ended.info.max_row_id == 2 and len(ended.bitset(["another one of some letters"])) == 1
     with pytest.raises(raydex.InvalidArgument, match="rows: 1 of them for 2 keys"):
         index.insert(["new", "newer"], [1])
     assert index.first("new") == -1

@@ -513,6 +513,20 @@ TEST_F(composite, more_bits_than_there_are_by_different_values) {
   for (const composite_part& one : keys.parts())
     bits += one.bits;
   EXPECT_GT(bits, 160U);
+  // A row with a value that its column has not, be the others those of a row.
+  for (std::size_t p = 0; p < columns.size(); ++p) {
+    if (keys.parts()[p].format != format_of<std::uint64_t>) continue;
+    const auto other = at().upload(std::vector<std::uint64_t>{3 * apart + 1});
+    key_parts row;
+    for (const key_part& one : columns) {
+      column first = std::get<column>(one);
+      first.size = 1;
+      row.emplace_back(first);
+    }
+    EXPECT_TRUE(keys.holds(at(), row));
+    row[p] = column(other);
+    EXPECT_FALSE(keys.holds(at(), row)) << "column " << p;
+  }
   for (const bool descending : {false, true}) {
     std::vector<order> orders;
     for (std::size_t p = 0; p < rows.size(); ++p)
