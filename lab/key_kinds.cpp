@@ -126,16 +126,18 @@ class placed_keys {
 class indexed_keys {
  public:
   indexed_keys(const session& on, const std::string& structure, const placed_keys& keys) {
+    packed_keys numbers;
     packed_keys rows;
     if (keys.are_pairs()) {
       std::vector<composite_column> columns;
       for (const raydex::key_part& one : keys.columns())
         columns.emplace_back(one);
-      columns_.emplace(on.where(), on, columns, &rows);
+      columns_.emplace(on.where(), on, columns, &numbers);
+      over_ = build(structure, on.where(), on, numbers.view());
     } else {
-      words_.emplace(on.where(), on, keys.strings(), &rows);
+      words_.emplace(on.where(), on, keys.strings(), &numbers, &rows);
+      over_ = build(structure, on.where(), on, numbers.view(), rows.view());
     }
-    over_ = build(structure, on.where(), on, rows.view());
   }
   void first(const session& on, const placed_keys& wanted, buffer<std::uint32_t>& out) const {
     const packed_keys numbers = words_ ? words_->numbers(on, wanted.strings())

@@ -37,9 +37,9 @@ struct owned_strings {
 /// the column would, and a column of numbers is one of a composite key like others.
 ///
 ///     const string_column names = ...;
-///     packed_keys numbers;
-///     const key_dictionary words(where, session, names, &numbers);
-///     const auto index = build("auto", where, session, numbers.view());
+///     packed_keys numbers, rows;
+///     const key_dictionary words(where, session, names, &numbers, &rows);
+///     const auto index = build("auto", where, session, numbers.view(), rows.view());
 ///     index->first(session, points(words.numbers(session, wanted).view()), rows);
 ///
 /// Strings are compared byte by byte, which is the order of UTF-8 text and of UUIDs; of two strings
@@ -72,8 +72,11 @@ class RAYDEX_EXPORT key_dictionary {
   /// @param on memory and a stream, which must both outlive it
   /// @param keys the column; missing keys are none of the dictionary's
   /// @param numbers_of_rows if not null, gets the numbers of the column's rows
+  /// @param rows if not null, gets the rows whose key is not missing, as uint32 or uint64, in the
+  /// order of their numbers, and `numbers_of_rows` has these in that order, too: what an index is
+  /// built over without a sort
   key_dictionary(backend where, const context& on, const key_part& keys,
-                 packed_keys* numbers_of_rows = nullptr);
+                 packed_keys* numbers_of_rows = nullptr, packed_keys* rows = nullptr);
   /// Takes over another one, which can only be assigned to or destroyed afterwards.
   key_dictionary(key_dictionary&&) noexcept;
   /// The same, in place of its own keys.

@@ -2,11 +2,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "bindings.hpp"
@@ -41,13 +42,21 @@ std::pair<std::unique_ptr<composite_keys>, std::unique_ptr<packed_keys>> keys_of
   return {std::move(keys), std::move(rows)};
 }
 
-// With the numbers of the column's rows.
-std::pair<std::unique_ptr<key_dictionary>, std::unique_ptr<packed_keys>> dictionary_of(
-    const std::string& backend_name, const session& from, address stream, const key_part& keys) {
+// With the numbers of the column's rows, and, if they are to be in order, these rows; not those of
+// a column of which some may be missing, since an index is to count them.
+std::tuple<std::unique_ptr<key_dictionary>, std::unique_ptr<packed_keys>,
+           std::optional<std::unique_ptr<packed_keys>>>
+dictionary_of(const std::string& backend_name, const session& from, address stream,
+              const key_part& keys, bool in_order) {
   auto numbers = std::make_unique<packed_keys>();
-  auto words = std::make_unique<key_dictionary>(parse_backend(backend_name),
-                                                context_of(from, stream), keys, numbers.get());
-  return {std::move(words), std::move(numbers)};
+  std::optional<std::unique_ptr<packed_keys>> rows;
+  const bool are_all_there =
+      std::visit([](const auto& cells) { return cells.validity == nullptr; }, keys);
+  if (in_order && are_all_there) rows = std::make_unique<packed_keys>();
+  auto words =
+      std::make_unique<key_dictionary>(parse_backend(backend_name), context_of(from, stream), keys,
+                                       numbers.get(), rows ? rows->get() : nullptr);
+  return {std::move(words), std::move(numbers), std::move(rows)};
 }
 
 std::unique_ptr<packed_keys> numbers_of(const key_dictionary& self, const session& from,
@@ -128,11 +137,6 @@ void bind_composite_keys(nb::module_& to) {
       .def_static("of", keys_of, arg("backend"), arg("session"), arg("stream"), arg("columns"),
                   arg("descending"), arg("missing"), without_gil())
       .def_prop_ro("resident_bytes", &composite_keys::resident_bytes)
-      .def_prop_ro("is_numbered",
-                   [](const composite_keys& self) {
-                     return std::any_of(self.parts().begin(), self.parts().end(),
-                                        [](const composite_part& one) { return one.numbered; });
-                   })
       .def_prop_ro("is_narrow", [](const composite_keys& self) { return self.format().width == 4; })
       .def("pack_rows", pack_rows, arg("session"), arg("stream"), arg("columns"),
            nb::keep_alive<0, 2>(), without_gil())
@@ -156,7 +160,7 @@ void bind_composite_keys(nb::module_& to) {
       });
   nb::class_<key_dictionary>(to, "KeyDictionary")
       .def_static("of", dictionary_of, arg("backend"), arg("session"), arg("stream"), arg("keys"),
-                  without_gil())
+                  arg("in_order"), without_gil())
       .def("numbers", numbers_of, arg("session"), arg("stream"), arg("keys"),
            nb::keep_alive<0, 2>(), without_gil())
       .def("holds", holds_all, arg("session"), arg("stream"), arg("keys"), without_gil())

@@ -63,12 +63,13 @@ def build(
         int8, int16, uint8, uint16, float16 and bool are widened to 32 bits by a copy on the same device;
         Arrow's chunks are joined by a copy, and its dictionaries are decoded by one, in host memory.
 
-        Texts, bytes and UUIDs in host memory, of a list or any library, are in the order of their bytes. Strings of up
-        to 8 bytes that do not end in NUL are keys by themselves. Others are numbered by a dictionary of them, so
-        that probes take a search more, and `insert` of a string that is new builds the index anew. With the structures
-        `hash_open` and `hash_bucket` they are found by a hash in its place: built in a fraction of the time, points
-        mostly two to four times as fast, and nothing but points: `first`, `count`, `rows`, `contains`, `isin`, `lookup`
-        and joins; the index reads the column, which must not change. `raydex.starts_with` makes probes of prefixes.
+        Texts, bytes and UUIDs, of a list or any library, are in the order of their bytes. In host memory, strings of
+        up to 8 bytes that do not end in NUL are keys by themselves. Others are numbered by a dictionary of them, so
+        that probes take a search more, and `insert` of a string that is new builds the index anew, or is refused on
+        a GPU. With the structures `hash_open` and `hash_bucket` those in host memory are found by a hash in its place:
+        built in a fraction of the time, points mostly two to four times as fast, and nothing but points: `first`,
+        `count`, `rows`, `contains`, `isin`, `lookup` and joins; the index reads the column, which must not change.
+        `raydex.starts_with` makes probes of prefixes.
         Categories are in the order of their texts.
 
         Decimals in host memory (Arrow's of any width, Polars', DuckDB's) are integers of their last digit: of 64 bits
@@ -91,8 +92,8 @@ def build(
         packed into 32 or 64 bits, in their order: each takes what its span needs, from its smallest value to its
         largest one. Where that is more, columns are counted in steps, the largest ones that all their values are apart
         by: days that are given in nanoseconds, whole numbers among floating ones. Strings of any length are numbered by
-        a dictionary. So are, in host memory, columns whose values are far apart if the bits do not suffice, and at last
-        the different keys of the first columns together.
+        a dictionary. So are columns whose values are far apart if the bits do not suffice, and at last the different
+        keys of the first columns together.
     structure
         A name of `raydex.structures()`, or `auto`: the one that was measured to be the fastest for
         points and ranges.
@@ -126,8 +127,7 @@ def build(
     InvalidArgument, InvalidType
         For a column that is none, and for words and options that are not legal.
     Unsupported, Unavailable
-        For what the structure cannot do, columns of a GPU that take more than 64 bits, and a backend that this
-        machine lacks.
+        For what the structure cannot do, and a backend that this machine lacks.
     OutOfMemory, CudaError
         If the device has too little memory, or fails.
 
@@ -159,37 +159,34 @@ def build(
     keys = column_of(source, number)
     if keys.key.dtype is None:
         keys = short_texts(source, number) or keys
-    if keys.key.dtype is None and target.number is not None:
-        raise Unsupported("column: strings of any length in the memory of a GPU are keys of raydex.join only")
     with shown("build", keys.size, progress):
-        if keys.key.dtype is None and structure.startswith("hash_"):
+        if keys.key.dtype is None and target.number is None and structure.startswith("hash_"):
             return _build_over_strings(keys, target, structure, options, rows)
-        words, column = None, keys
+        row_ids = _row_ids(rows, source, keys.size, target, number)
+        words, column, ids = None, keys.native, row_ids and row_ids.native
         if keys.key.dtype is None:
-            words, column = Dictionary.of(keys, number, target)
-        native = _native(structure, target, number, column.native, keys.size, source, rows, options)
+            words, numbers, in_order = Dictionary.with_entries(keys, number, target, rows is None)
+            column, ids = numbers.column, in_order.column if in_order else ids
+        native = _native(structure, target, number, column, ids, options)
     return Index(native, target, keys.key, kept, number, words=words)
 
 
+def _row_ids(rows: Any, source: Source, size: int, target: Device, stream: int) -> Column | None:
+    """Explicit ones of so many keys, which are where the source is."""
+    if rows is None:
+        return None
+    row_source = look("rows", rows)
+    same_device(source, row_source)
+    bits = 32 if size < 2**32 - 1 and _fit_32_bits(row_source, stream) else 64
+    made: Column = target.run(row_ids_in, row_source, stream, bits)
+    return made
+
+
 def _native(
-    structure: str,
-    target: Device,
-    stream: int,
-    keys: _raydex.Column,
-    size: int,
-    source: Source,
-    rows: Any,
-    options: Mapping[str, object],
+    structure: str, target: Device, stream: int, keys: Any, row_ids: Any, options: Mapping[str, object]
 ) -> _raydex.Index:
-    """An index over a column of so many keys, which is where the source is."""
-    row_ids = None
-    if rows is not None:
-        row_source = look("rows", rows)
-        same_device(source, row_source)
-        bits = 32 if size < 2**32 - 1 and _fit_32_bits(row_source, stream) else 64
-        row_ids = target.run(row_ids_in, row_source, stream, bits)
     return target.run(
-        _raydex.Index, structure, target.backend, target.session(), stream, keys, row_ids and row_ids.native,
+        _raydex.Index, structure, target.backend, target.session(), stream, keys, row_ids,
         option_texts(options, structure, build),
     )  # fmt: skip
 
@@ -212,7 +209,8 @@ def _build_composite(
     packing = Packing(names, sources, number, target, descending, missing)
     assert packing.rows is not None
     with shown("build", packing.size, progress):
-        native = _native(structure, target, number, packing.rows.column, packing.size, sources[0], rows, options)
+        row_ids = _row_ids(rows, sources[0], packing.size, target, number)
+        native = _native(structure, target, number, packing.rows.column, row_ids and row_ids.native, options)
     packing.rows = None
     return CompositeIndex(native, packing, kept, number)
 

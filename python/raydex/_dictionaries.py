@@ -28,11 +28,19 @@ class Dictionary:
     @classmethod
     def of(cls, column: Column, stream: int, device: Device) -> tuple[Dictionary, Column]:
         """That of a column, and its numbers."""
-        native, numbers = device.run(
-            _raydex.KeyDictionary.of, device.backend, device.session(), stream, column.native
-        )
-        made = cls(native, device)
+        made, numbers, _ = cls.with_entries(column, stream, device, False)
         return (made, made._column(numbers, column))
+
+    @classmethod
+    def with_entries(
+        cls, column: Column, stream: int, device: Device, in_order: bool
+    ) -> tuple[Dictionary, _raydex.PackedKeys, _raydex.PackedKeys | None]:
+        """That of a column, and its numbers: if they are to be in order, and no cell is missing, ascending ones and
+        their rows; else by row, and None."""
+        native, numbers, rows = device.run(
+            _raydex.KeyDictionary.of, device.backend, device.session(), stream, column.native, in_order
+        )
+        return (cls(native, device), numbers, rows)
 
     def numbers(self, column: Column, stream: int) -> Column:
         """Those of probes, be they the dictionary's or not."""

@@ -11,12 +11,14 @@
 namespace raydex {
 
 key_dictionary::key_dictionary(backend where, const context& on, const key_part& keys,
-                               packed_keys* numbers_of_rows) try
+                               packed_keys* numbers_of_rows, packed_keys* rows) try
     : where_(where), format_(format_of_part(keys)) {
   check_available(where);
   check_space(on, where);
   check_key(where, "keys", {keys});
-  held_ = operation_on(where, &operation_table::order_keys)(on, keys, numbers_of_rows);
+  if (rows != nullptr && numbers_of_rows == nullptr)
+    throw invalid_argument("rows: they are those of numbers; give numbers_of_rows, too");
+  held_ = operation_on(where, &operation_table::order_keys)(on, keys, {numbers_of_rows, rows});
 } catch (...) {
   rethrow_as_error();
 }

@@ -108,10 +108,15 @@ class ordered_dictionary {
   std::uint64_t resident_bytes_ = 0;
 };
 
-// Of a column, whose rows get numbers if there is room for them.
+// Where the numbers of a column's rows go; null: nobody asks.
+struct row_numbers {
+  packed_keys* of_rows = nullptr;  // by row, or by number if there are `rows`
+  packed_keys* rows = nullptr;     // the rows of these
+};
+
 using ordered_dictionary_builder = std::unique_ptr<ordered_dictionary>(const context& on,
                                                                        const key_part& keys,
-                                                                       packed_keys* rows);
+                                                                       const row_numbers& numbers);
 
 // Rows in the order of keys and times, and where windows of probes lie among them.
 class ordered_times {

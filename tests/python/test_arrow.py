@@ -186,8 +186,6 @@ def test_strings_and_tables_on_a_gpu():
     batch = pa.record_batch({"a": [1, 2], "b": ["x", "y"]})
     with pytest.raises(TypeError, match="a table of 2 columns, a, b; give one of them"):
         raydex.build([1]).first(OnDevice(batch))
-    with pytest.raises(NotImplementedError, match=r"column\['b'\]: strings in the memory of a GPU are keys of"):
-        raydex.build(OnDevice(batch))
     with pytest.raises(ValueError, match=r"probe\['a'\]: it is in host memory, but build\['a'\] in cuda:3"):
         raydex.join(OnDevice(batch), {"a": [1], "b": pa.array(["x"])})
     words = pa.array(["a"])

@@ -37,20 +37,29 @@ class key_order {
             const validity_bitmap& validity, std::uint64_t longest)
       : keys_(keys), longest_(longest) {
     sort_first_words(on, size, validity);
-    if (keys.of.is_strings) settle_ties(on);
+    buffer<std::uint64_t> ranks(on, this->size());
+    const std::uint64_t tied = mark_tied(on, ranks.data());
+    all_differ_ = tied == 0;
+    if (keys.of.is_strings && tied != 0) settle(on, put_tied(on, ranks.data(), tied));
   }
 
   // The first words, ascending, and the rows.
-  const sorted_column<std::uint64_t, RowId>& sorted() const { return sorted_; }
+  sorted_column<std::uint64_t, RowId>& sorted() { return sorted_; }
   std::uint64_t size() const { return sorted_.keys.size(); }
 
-  // Writes how many different keys there are up to each one, and returns how many in all.
-  std::uint64_t rank(const context& on, std::uint64_t* out) const {
-    Executor::for_each(
-        on,
-        core::mark_first_of_equal<RowId>{keys_, sorted_.keys.data(), sorted_.row_ids.data(), out},
-        size());
-    return sum(on, out, size());
+  // How many different keys there are up to each one; empty if all differ. `count` gets how many
+  // there are.
+  buffer<std::uint64_t> rank(const context& on, std::uint64_t& count) const {
+    count = size();
+    if (all_differ_) return {};
+    buffer<std::uint64_t> ranks(on, size());
+    Executor::for_each(on,
+                       core::mark_first_of_equal<RowId>{keys_, sorted_.keys.data(),
+                                                        sorted_.row_ids.data(), ranks.data()},
+                       size());
+    count = sum(on, ranks.data(), size());
+    if (count == size()) return {};
+    return ranks;
   }
 
  private:
@@ -78,8 +87,7 @@ class key_order {
     sorted_ = Executor::template sort_column<std::uint64_t, RowId>(on, first, std::nullopt);
   }
 
-  void settle_ties(const context& on) {
-    ties tied = find_ties(on);
+  void settle(const context& on, ties tied) {
     std::uint64_t groups = sum(on, tied.groups.data(), tied.size());
     while (tied.size() != 0) {
       buffer<std::uint64_t> distance(on, groups + 1);
@@ -96,13 +104,14 @@ class key_order {
     }
   }
 
-  ties find_ties(const context& on) const {
-    const std::uint64_t* const words = sorted_.keys.data();
-    buffer<std::uint64_t> ranks(on, size());
-    Executor::for_each(on, core::mark_tied{words, size(), ranks.data()}, size());
-    ties tied(on, sum(on, ranks.data(), size()));
-    if (tied.size() != 0)
-      Executor::for_each(on, core::put_tied{words, ranks.data(), tied.view()}, size());
+  // Writes how many tied keys there are up to each one, and returns how many in all.
+  std::uint64_t mark_tied(const context& on, std::uint64_t* ranks) const {
+    Executor::for_each(on, core::mark_tied{sorted_.keys.data(), size(), ranks}, size());
+    return sum(on, ranks, size());
+  }
+  ties put_tied(const context& on, const std::uint64_t* ranks, std::uint64_t count) const {
+    ties tied(on, count);
+    Executor::for_each(on, core::put_tied{sorted_.keys.data(), ranks, tied.view()}, size());
     return tied;
   }
 
@@ -148,6 +157,7 @@ class key_order {
   core::key_words keys_;
   std::uint64_t longest_;
   sorted_column<std::uint64_t, RowId> sorted_;
+  bool all_differ_ = false;  // by their first words
 };
 
 // What is common to the strings of a column; `prefix` is 0 where there are none.
@@ -162,9 +172,9 @@ core::common_bytes find_common_bytes(const context& on, const core::key_cells& s
     Executor::for_each(on, core::find_first_valid{strings.fixed, first.data()}, size);
     row = Executor::read(on, first.data());
   }
-  if (size == 0 || row == none) return {0, 0, 0};
+  if (size == 0 || row == none) return {0, 0, 0, 0};
   constexpr std::uint64_t chunk = core::find_common_bytes::chunk;
-  core::common_bytes all{none, none, 0};
+  core::common_bytes all{none, none, 0, 0};
   buffer<std::uint64_t> found(on, sizeof all / sizeof(std::uint64_t));
   Executor::copy_in(on, found.data(), &all, sizeof all);
   Executor::for_each_in_warps(
@@ -179,7 +189,7 @@ core::common_bytes find_common_bytes(const context& on, const core::key_cells& s
 template <executor Executor>
 class built_dictionary final : public ordered_dictionary {
  public:
-  built_dictionary(const context& on, const key_part& keys, packed_keys* rows) {
+  built_dictionary(const context& on, const key_part& keys, const row_numbers& numbers) {
     const std::uint64_t size = size_of({keys});
     core::key_words words{std::visit([](const auto& c) { return key_cells_of(c); }, keys)};
     if (words.of.is_strings) {
@@ -188,15 +198,33 @@ class built_dictionary final : public ordered_dictionary {
       bytes_ = common.longest;
       has_seconds_ = bytes_ > skipped_ + 8;
       are_whole_ = common.shortest == bytes_ && bytes_ <= skipped_ + 16;
+      if (common.shortest == bytes_ && validity_of(keys) == nullptr) {
+        words.width = bytes_;
+        words.begin = common.begin;
+      }
     }
     with_row_id(row_ids_of(size),
-                [&](auto row_id) { hold<decltype(row_id)>(on, words, keys, rows); });
+                [&](auto row_id) { hold<decltype(row_id)>(on, words, keys, numbers); });
     resident_bytes_ = tree_->resident_bytes() + seconds_.bytes() + second_at_.bytes() +
                       offsets_.bytes() + strings_.bytes();
   }
 
   packed_keys numbers(const context& on, const key_part& keys) const override {
     packed_keys made = room(on, size_of({keys}));
+    put_missing(on, keys, made);
+    if (size_ == 0) {
+      Executor::clear(on, made.narrow.data(), made.narrow.size());
+      return made;
+    }
+    if (made.format.width == 4) {
+      const core::key_words words{
+          std::visit([](const auto& cells) { return key_cells_of(cells); }, keys), skipped_};
+      tree_->run(on, [&]<class View>(const View& in) {
+        return core::number_keys<View>{
+            in, {words, made.narrow.size()}, view(words), made.narrow.data()};
+      });
+      return made;
+    }
     for_each_words(keys,
                    [&](const core::key_words& words, std::uint64_t first, std::uint64_t count) {
                      buffer<std::uint64_t> firsts(on, count);
@@ -204,7 +232,6 @@ class built_dictionary final : public ordered_dictionary {
                      rank_first_words(on, words, firsts, places);
                      put_numbers(on, words, places, at(made, first));
                    });
-    put_missing(on, keys, made);
     return made;
   }
 
@@ -327,76 +354,113 @@ class built_dictionary final : public ordered_dictionary {
 
   template <class RowId>
   void hold(const context& on, const core::key_words& keys, const key_part& column_of_keys,
-            packed_keys* rows) {
+            const row_numbers& numbers) {
     const std::uint64_t size = size_of({column_of_keys});
-    const key_order<Executor, RowId> order(on, keys, size, validity_of(column_of_keys), bytes_);
+    key_order<Executor, RowId> order(on, keys, size, validity_of(column_of_keys), bytes_);
     const std::uint64_t* const words = order.sorted().keys.data();
     const RowId* const row_ids = order.sorted().row_ids.data();
-    buffer<std::uint64_t> ranks(on, order.size());
-    size_ = order.rank(on, ranks.data());
+    const buffer<std::uint64_t> ranks = order.rank(on, size_);
+    const bool all_differ = size_ == order.size();
 
-    const std::uint64_t copied = !keys.of.is_strings ? 0 : are_whole_ ? size_ != 0 : size_;
-    buffer<std::uint64_t> firsts(on, size_);
-    buffer<std::uint64_t> key_rows(on, keys.of.is_strings ? size_ : 0);
-    Executor::for_each(on,
-                       core::put_distinct_keys<RowId>{words, row_ids, ranks.data(), firsts.data(),
-                                                      key_rows.data()},
-                       order.size());
-    if (has_seconds_) put_second_words(on, keys, firsts.data(), key_rows.data());
-    tree_ = raydex::hold_ascending<Executor>(on, column(firsts));
-    copy_strings(on, keys.of, key_rows.data(), copied);
-    if (rows == nullptr) return Executor::synchronise(on);
-
-    packed_keys made = room(on, size);
-    std::visit(
-        [&]<class Number>(Number* out) {
-          Executor::clear(on, out, size);
-          Executor::for_each(on, core::put_row_numbers<RowId, Number>{row_ids, ranks.data(), out},
-                             order.size());
-        },
-        at(made, 0));
-    put_missing(on, column_of_keys, made);
+    buffer<std::uint64_t> firsts;
+    buffer<RowId> key_rows;
+    if (!all_differ) {
+      firsts = {on, size_};
+      key_rows = {on, keys.of.is_strings ? size_ : 0};
+      Executor::for_each(on,
+                         core::put_distinct_keys<RowId>{words, row_ids, ranks.data(), firsts.data(),
+                                                        key_rows.data()},
+                         order.size());
+    }
+    const std::uint64_t* const first_words = all_differ ? words : firsts.data();
+    if (keys.of.is_strings)
+      hold_strings(on, keys, first_words, all_differ ? row_ids : key_rows.data());
+    tree_ = std::make_unique<tree>(on, column(std::span(first_words, size_)));
+    put_rows(on, size, order, ranks, numbers);
+    if (numbers.of_rows != nullptr && numbers.rows == nullptr)
+      put_missing(on, column_of_keys, *numbers.of_rows);
     Executor::synchronise(on);
-    *rows = std::move(made);
   }
 
+  // What is behind the first words of strings.
+  template <class RowId>
+  void hold_strings(const context& on, const core::key_words& keys, const std::uint64_t* firsts,
+                    const RowId* rows) {
+    if (has_seconds_) put_second_words(on, keys, firsts, rows);
+    // Of whole ones, the first one says what they begin with.
+    copy_strings(on, keys.of, rows, are_whole_ ? std::min<std::uint64_t>(size_, 1) : size_);
+  }
+
+  template <class RowId>
+  void put_rows(const context& on, std::uint64_t size, key_order<Executor, RowId>& order,
+                const buffer<std::uint64_t>& ranks, const row_numbers& numbers) const {
+    if (numbers.of_rows == nullptr) return;
+    const bool in_order = numbers.rows != nullptr;
+    packed_keys made = room(on, in_order ? order.size() : size);
+    std::visit(
+        [&]<class Number>(Number* out) {
+          if (!in_order) Executor::clear(on, out, size);
+          Executor::for_each(
+              on,
+              core::put_row_numbers<RowId, Number>{
+                  in_order ? nullptr : order.sorted().row_ids.data(), ranks.data(), out},
+              order.size());
+        },
+        at(made, 0));
+    *numbers.of_rows = std::move(made);
+    if (!in_order) return;
+    if constexpr (sizeof(RowId) == 4) {
+      numbers.rows->narrow = std::move(order.sorted().row_ids);
+    } else {
+      numbers.rows->format = key_format(key_type::uint64);
+      numbers.rows->wide = std::move(order.sorted().row_ids);
+    }
+  }
+
+  template <class RowId>
   void put_second_words(const context& on, const core::key_words& keys, const std::uint64_t* firsts,
-                        const std::uint64_t* rows) {
+                        const RowId* rows) {
     if (!are_whole_) put_second_begins(on, keys, firsts, rows);
     seconds_ = {on, size_};
     Executor::for_each(
-        on, core::put_second_words{keys, firsts, rows, second_at_.data(), seconds_.data()}, size_);
+        on, core::put_second_words<RowId>{keys, firsts, rows, second_at_.data(), seconds_.data()},
+        size_);
   }
   // For strings that are copied.
+  template <class RowId>
   void put_second_begins(const context& on, const core::key_words& keys,
-                         const std::uint64_t* firsts, const std::uint64_t* rows) {
+                         const std::uint64_t* firsts, const RowId* rows) {
     second_at_ = {on, size_};
     buffer<std::uint64_t> any(on, 1);
     Executor::clear(on, any.data());
     Executor::for_each(
-        on, core::put_second_begins{keys, firsts, rows, size_, second_at_.data(), any.data()},
+        on,
+        core::put_second_begins<RowId>{keys, firsts, rows, size_, second_at_.data(), any.data()},
         size_);
     if (Executor::read(on, any.data()) == 0) second_at_ = {};
   }
 
   // Copies the strings of some rows.
-  void copy_strings(const context& on, const core::key_cells& of, const std::uint64_t* rows,
+  template <class RowId>
+  void copy_strings(const context& on, const core::key_cells& of, const RowId* rows,
                     std::uint64_t size) {
     if (size == 0) return;
     offsets_ = {on, size + 1};
     Executor::clear(on, offsets_.data());
-    Executor::for_each(on, core::put_string_sizes{of, rows, offsets_.data() + 1}, size);
+    Executor::for_each(on, core::put_string_sizes<RowId>{of, rows, offsets_.data() + 1}, size);
     Executor::inclusive_sum(on, offsets_.data() + 1, size);
     strings_ = {on, Executor::read(on, offsets_.data() + size)};
-    Executor::for_each_in_groups(on, core::copy_strings{of, rows, offsets_.data(), strings_.data()},
-                                 size);
+    Executor::for_each_in_groups(
+        on, core::copy_strings<RowId>{of, rows, offsets_.data(), strings_.data()}, size);
   }
+
+  using tree = built_ascending_keys<std::uint64_t, Executor>;
 
   std::uint64_t skipped_ = 0;  // bytes that all strings begin with
   std::uint64_t bytes_ = 0;    // of the longest string
   bool has_seconds_ = false;   // whether a string goes beyond the first word
   bool are_whole_ = false;     // see `dictionary_view`
-  std::unique_ptr<ascending_keys> tree_;
+  std::unique_ptr<tree> tree_;
   buffer<std::uint64_t> seconds_;
   buffer<std::uint32_t> second_at_;  // none where all of them are 8
   buffer<std::uint64_t> offsets_;
@@ -405,8 +469,8 @@ class built_dictionary final : public ordered_dictionary {
 
 template <executor Executor>
 std::unique_ptr<ordered_dictionary> order_keys(const context& on, const key_part& keys,
-                                               packed_keys* rows) {
-  return std::make_unique<built_dictionary<Executor>>(on, keys, rows);
+                                               const row_numbers& numbers) {
+  return std::make_unique<built_dictionary<Executor>>(on, keys, numbers);
 }
 
 }  // namespace raydex

@@ -123,6 +123,14 @@ class built_ascending_keys final : public ascending_keys {
     if (!has_tree())
       return search_sorted<Executor>(on, column(std::span(leaves_.data(), size_)), wanted, past,
                                      out);
+    run(on, [&](const view& in) {
+      return core::rank_points<view>{in, probes_of<Key>(points(wanted)), past, out};
+    });
+  }
+
+  // Runs what f(view) returns, an operation over the tree; there is one, and a key.
+  template <class F>
+  void run(const context& on, const F& f) const {
     const view in(entries(leaves_.data()), static_cast<std::uint32_t>(size_),
                   tree_.template parts<view>());
     Executor::run(
@@ -130,7 +138,7 @@ class built_ascending_keys final : public ascending_keys {
         plan_of(
             {},
             {.schedule = scheduling::fixed, .threads = 1024, .lookups = 4, .pin = pinning::full}),
-        core::rank_points<view>{in, probes_of<Key>(points(wanted)), past, out});
+        f(in));
   }
 
  private:

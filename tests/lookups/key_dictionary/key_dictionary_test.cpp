@@ -93,11 +93,30 @@ class dictionary : public backend_test {
     EXPECT_EQ(words.holds(at(), placed_wanted.parts.front()),
               std::all_of(wanted.begin(), wanted.end(),
                           [&](const auto& one) { return !one || keys.count(*one) != 0; }));
+    check_order(placed_rows.parts.front(), numbers_of(rows));
     if constexpr (std::is_same_v<T, std::string>) {
       check_prefixes(words, sorted, wanted);
       check_keys(words, sorted);
     }
     return words;
+  }
+  // The rows in the order of their numbers, equal ones in the order of the rows.
+  void check_order(const key_part& keys, const number_cells& expected) {
+    packed_keys numbers;
+    packed_keys rows;
+    const key_dictionary words(tested_backend(), at(), keys, &numbers, &rows);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> sorted;
+    for (std::uint64_t row = 0; row < expected.size(); ++row)
+      if (expected[row]) sorted.emplace_back(*expected[row], row);
+    std::sort(sorted.begin(), sorted.end());
+    const number_cells found = read(numbers);
+    const number_cells found_rows = read(rows);
+    ASSERT_EQ(found.size(), sorted.size());
+    ASSERT_EQ(found_rows.size(), sorted.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      ASSERT_EQ(found[i], sorted[i].first) << i;
+      ASSERT_EQ(found_rows[i], sorted[i].second) << i;
+    }
   }
   // Takes the keys back.
   void check_keys(const key_dictionary& words, const std::vector<std::string>& sorted) {
@@ -214,6 +233,31 @@ TEST_F(dictionary, UuidsAndAddresses) {
   for (std::size_t size = 9; size < 16; ++size)
     check(random_strings(size, 3000, std::string("a\0", 2), size, size));
   check(strings{std::string(12, '\0'), std::string(12, 'a'), std::string(11, 'a') + '\0'});
+}
+
+// Without missing cells, and from another row on than the first.
+TEST_F(dictionary, OneSize) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{8}, std::size_t{13}, std::size_t{16},
+                                 std::size_t{17}, std::size_t{40}}) {
+    check(random_strings(21, 700, "ab", size, size, "", false), size % 2 == 0);
+    check(random_strings(22, 700, all_letters(), size, size, "https://", false));
+    const strings rows = random_strings(23, 50, "abc", size, size, "", false);
+    const placed_table placed(at(), {rows});
+    string_column cut = std::get<string_column>(placed.parts.front());
+    cut.offsets = static_cast<const std::byte*>(cut.offsets) + 7 * (cut.wide_offsets ? 8 : 4);
+    cut.size -= 7;
+    packed_keys numbers;
+    const key_dictionary words(tested_backend(), at(), cut, &numbers);
+    EXPECT_EQ(read(numbers), read(words.numbers(at(), cut)));
+    const std::set<std::optional<std::string>> keys(rows.begin() + 7, rows.end());
+    EXPECT_EQ(words.size(), keys.size());
+    check_keys(words, [&] {
+      std::vector<std::string> sorted;
+      for (const auto& one : keys)
+        sorted.push_back(*one);
+      return sorted;
+    }());
+  }
 }
 
 TEST_F(dictionary, CommonBytes) {
@@ -339,6 +383,12 @@ TEST_F(dictionary, OtherKeys) {
   expect_error<invalid_argument>([&] { words.numbers(at(), others.parts.front()); },
                                  {"keys: they are int64, but those of the dictionary are strings"});
   const key_dictionary numbers(tested_backend(), at(), others.parts.front());
+  packed_keys row_ids;
+  expect_error<invalid_argument>(
+      [&] {
+        const key_dictionary none(tested_backend(), at(), rows.parts.front(), nullptr, &row_ids);
+      },
+      {"rows: they are those of numbers; give numbers_of_rows, too"});
   expect_error<invalid_argument>(
       [&] { numbers.ranges_of_prefixes(at(), std::get<string_column>(rows.parts.front())); },
       {"prefixes: the dictionary is of no strings"});

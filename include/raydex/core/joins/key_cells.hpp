@@ -105,6 +105,9 @@ struct string_cell {
       : bytes(strings.bytes + strings.begin(i)),
         size(strings.begin(i + 1) - strings.begin(i)),
         end_of_all(strings.bytes + strings.begin(strings.size)) {}
+  /// One of some bytes.
+  RAYDEX_HD string_cell(const char* first, std::uint64_t count, const char* end)
+      : bytes(first), size(count), end_of_all(end) {}
 
   /// The bytes from `at` on, of up to 8, as a number in their order: the first one highest, and
   /// zeros behind the last one.

@@ -10,6 +10,7 @@
 #include "raydex/core/bits.hpp"
 #include "raydex/core/config.hpp"
 #include "raydex/core/joins/key_cells.hpp"
+#include "raydex/core/lookups/lookup.hpp"
 
 namespace raydex::core {
 
@@ -26,17 +27,25 @@ inline constexpr std::uint64_t behind_all_bytes = std::uint64_t{1} << 62;
 struct key_words {
   key_cells of;               ///< the column
   std::uint64_t skipped = 0;  ///< bytes of each string
+  std::uint64_t width = 0;    ///< of each string, if all have that size; 0: they may differ
+  std::uint64_t begin = 0;    ///< where the first of these is among the column's bytes
 
   /// Whether key `i` is there.
   RAYDEX_HD bool valid(std::uint64_t i) const { return of.fixed.valid(i); }
+  /// String `i`; where all have one size, without a look at where it begins.
+  RAYDEX_HD string_cell string(std::uint64_t i) const {
+    if (width == 0) return {of, i};
+    const char* const first = of.bytes + begin;
+    return {first + i * width, width, first + of.size * width};
+  }
   /// The first word of a key.
   RAYDEX_HD std::uint64_t first(std::uint64_t i) const {
-    return of.is_strings ? string_cell(of, i).word(skipped) : of.code(i) << (64 - of.bits());
+    return of.is_strings ? string(i).word(skipped) : of.code(i) << (64 - of.bits());
   }
   /// The word of a string from a byte on, or its size; of numbers 0.
   RAYDEX_HD std::uint64_t word(std::uint64_t i, std::uint64_t at) const {
     if (!of.is_strings) return 0;
-    const string_cell own(of, i);
+    const string_cell own = string(i);
     return at == differs_in_size ? own.size : own.word(skipped + at);
   }
   /// Where two keys of the column differ, from a byte on; up to there they are equal. Bytes from
@@ -44,8 +53,8 @@ struct key_words {
   RAYDEX_HD std::uint64_t first_difference(std::uint64_t i, std::uint64_t j, std::uint64_t from,
                                            std::uint64_t end = differs_nowhere) const {
     if (!of.is_strings) return differs_nowhere;
-    const string_cell a(of, i);
-    const string_cell b(of, j);
+    const string_cell a = string(i);
+    const string_cell b = string(j);
     const std::uint64_t most = a.size < b.size ? b.size : a.size;
     for (std::uint64_t at = skipped + from; at < most; at += 8) {
       if (at - skipped >= end) return differs_nowhere;
@@ -72,6 +81,7 @@ struct common_bytes {
   std::uint64_t prefix;    ///< bytes that all begin with
   std::uint64_t shortest;  ///< the bytes of the shortest one
   std::uint64_t longest;   ///< of the longest one
+  std::uint64_t begin;     ///< where the first one is among the column's bytes
 };
 
 /// Finds what strings have in common.
@@ -84,14 +94,14 @@ struct find_common_bytes {
   key_cells of;        ///< the column
   std::uint64_t row;   ///< the first one that has a value
   std::uint64_t size;  ///< rows
-  common_bytes* out;   ///< at first the largest numbers, and 0
+  common_bytes* out;   ///< at first the largest numbers, and zeros
 
   /// Looks at a chunk.
   template <class Group>
   RAYDEX_HD void operator()(const Group& group, std::byte* /*scratch*/, std::uint64_t c) const {
     const std::uint64_t begin = c * chunk;
     const std::uint64_t end = size - begin < chunk ? size : begin + chunk;
-    common_bytes all{~std::uint64_t{0}, ~std::uint64_t{0}, 0};
+    common_bytes all{~std::uint64_t{0}, ~std::uint64_t{0}, 0, 0};
     const string_cell model(of, row);
     for (std::uint64_t i = begin + group.lane(); i < end; i += group.lanes()) {
       if (!of.fixed.valid(i)) continue;
@@ -110,6 +120,7 @@ struct find_common_bytes {
     keep_smallest(&out->prefix, all.prefix);
     keep_smallest(&out->shortest, all.shortest);
     keep_largest(&out->longest, all.longest);
+    if (c == 0) out->begin = of.begin(0);
   }
 
  private:
@@ -283,13 +294,14 @@ struct mark_first_of_equal {
 /// Writes the number of each row that has a value: of the r-th key, from 0 on, it is 2 r + 1.
 template <class RowId, class Number>
 struct put_row_numbers {
-  const RowId* rows;           ///< in the order of keys
-  const std::uint64_t* ranks;  ///< how many keys there are up to each one
+  const RowId* rows;           ///< in the order of keys; null: numbers are written in that order
+  const std::uint64_t* ranks;  ///< how many keys there are up to each one; null: all differ
   Number* out;                 ///< a number a row
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t e) const {
-    out[rows[e]] = static_cast<Number>(2 * ranks[e] - 1);
+    const std::uint64_t rank = ranks == nullptr ? e + 1 : ranks[e];
+    out[rows == nullptr ? e : rows[e]] = static_cast<Number>(2 * rank - 1);
   }
 };
 
@@ -300,15 +312,14 @@ struct put_distinct_keys {
   const RowId* rows;           ///< likewise
   const std::uint64_t* ranks;  ///< as of `put_row_numbers`
   std::uint64_t* firsts;       ///< the first word of each
-  std::uint64_t* key_rows;     ///< a row of each; null: nobody asks
+  RowId* key_rows;             ///< a row of each; null: nobody asks
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t e) const {
     const std::uint64_t before = e == 0 ? 0 : ranks[e - 1];
     if (ranks[e] == before) return;
-    const auto row = static_cast<std::uint64_t>(rows[e]);
     firsts[before] = words[e];
-    if (key_rows != nullptr) key_rows[before] = row;
+    if (key_rows != nullptr) key_rows[before] = rows[e];
   }
 };
 
@@ -355,10 +366,11 @@ RAYDEX_HD inline std::uint64_t begin_of_group(const std::uint64_t* firsts, std::
 
 /// Writes where the second words of groups begin: behind the first one, if those differ, else at
 /// the first byte in which the keys of a group differ.
+template <class RowId>
 struct put_second_begins {
   key_words keys;               ///< the column
   const std::uint64_t* firsts;  ///< the first words, ascending
-  const std::uint64_t* rows;    ///< a row of each key
+  const RowId* rows;            ///< a row of each key
   std::uint64_t size;           ///< different keys
   std::uint32_t* out;           ///< a byte for the first key of each group
   std::uint64_t* any;           ///< 1 if one of them is not 8; 0 at first
@@ -375,10 +387,11 @@ struct put_second_begins {
 };
 
 /// Writes the second words of strings.
+template <class RowId>
 struct put_second_words {
   key_words keys;                  ///< the column
   const std::uint64_t* firsts;     ///< the first words, ascending
-  const std::uint64_t* rows;       ///< a row of each key
+  const RowId* rows;               ///< a row of each key
   const std::uint32_t* second_at;  ///< of the first key of each group where they begin; null: at 8
   std::uint64_t* out;              ///< a word a key
 
@@ -390,23 +403,25 @@ struct put_second_words {
 };
 
 /// Writes how many bytes strings have.
+template <class RowId>
 struct put_string_sizes {
-  key_cells of;               ///< the column
-  const std::uint64_t* rows;  ///< of the strings
-  std::uint64_t* out;         ///< a size each
+  key_cells of;        ///< the column
+  const RowId* rows;   ///< of the strings
+  std::uint64_t* out;  ///< a size each
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t i) const { out[i] = string_cell(of, rows[i]).size; }
 };
 
 /// Copies strings.
+template <class RowId>
 struct copy_strings {
   static constexpr std::size_t most_scratch_bytes = 0;  ///< none is needed
   /// Likewise.
   RAYDEX_HD static std::size_t scratch_bytes() { return 0; }
 
   key_cells of;                  ///< the column
-  const std::uint64_t* rows;     ///< of the strings
+  const RowId* rows;             ///< of the strings
   const std::uint64_t* offsets;  ///< where each begins among the copies
   char* out;                     ///< the copies
 
@@ -520,6 +535,32 @@ struct dictionary_view {
     if (end != differs_nowhere) return 0;
     return key.size < probe.size ? -1 : key.size > probe.size ? 1 : 0;
   }
+  /// The number of a probe, see `put_key_numbers`: `at` first words are less than its own, and
+  /// `has_first` says whether the next one equals that.
+  RAYDEX_HD std::uint64_t number(std::uint64_t i, std::uint64_t at, bool has_first) const {
+    const int side = side_of(i);
+    if (side != 0) return side < 0 ? 0 : 2 * size;
+    if (!has_first) return 2 * at;
+    std::uint64_t end = end_of_group(firsts, at, size);
+    const std::uint64_t from = second_at == nullptr ? 8 : load(second_at + at);
+    if (from != 8) {
+      const int common = compare_words(at, i, 8, from);
+      if (common != 0) return 2 * (common < 0 ? end : at);
+    }
+    // The first key of the group that is not less.
+    const std::uint64_t second = probes.word(i, from);
+    while (at < end) {
+      const std::uint64_t middle = at + (end - at) / 2;
+      const int order = compare(middle, i, from, second);
+      if (order == 0) return 2 * middle + 1;
+      if (order < 0) {
+        at = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return 2 * at;
+  }
   /// Whether key `e`, whose first word is that of a probe, comes behind all that begin with it.
   RAYDEX_HD bool is_behind_prefix(std::uint64_t e, std::uint64_t i) const {
     const string_cell probe(probes.of, i);
@@ -551,35 +592,58 @@ struct put_key_numbers {
 
   /// Writes one.
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    out[i] = in.probes.valid(i) ? static_cast<Number>(number(i)) : 0;
+    out[i] = 0;
+    if (!in.probes.valid(i)) return;
+    const std::uint64_t at = places[i];
+    const bool has_first = at < in.size && load(in.firsts + at) == in.probes.first(i);
+    out[i] = static_cast<Number>(in.number(i, at, has_first));
   }
+};
 
- private:
-  RAYDEX_HD std::uint64_t number(std::uint64_t i) const {
-    const int side = in.side_of(i);
-    if (side != 0) return side < 0 ? 0 : 2 * in.size;
-    const std::uint64_t first = in.probes.first(i);
-    std::uint64_t at = places[i];
-    if (at == in.size || load(in.firsts + at) != first) return 2 * at;
-    std::uint64_t end = end_of_group(in.firsts, at, in.size);
-    const std::uint64_t from = in.second_at == nullptr ? 8 : load(in.second_at + at);
-    if (from != 8) {
-      const int common = in.compare_words(at, i, 8, from);
-      if (common != 0) return 2 * (common < 0 ? end : at);
+/// Keys that are looked for by their first words, as `probe_set` has others.
+struct word_probes {
+  key_words from;      ///< the keys
+  std::uint64_t size;  ///< how many
+
+  /// Reads the first words of N tickets; 0 of a missing key.
+  template <std::size_t N>
+  RAYDEX_HD fetched_probes<std::uint64_t, N> fetch(const ticket (&tickets)[N]) const {
+    fetched_probes<std::uint64_t, N> probes;
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      const std::uint64_t i = tickets[j].probe;
+      probes.exists[j] = i < size && from.valid(i);
+      probes.lower[j] = probes.exists[j] ? from.first(i) : 0;
     }
-    // The first key of the group that is not less.
-    const std::uint64_t second = in.probes.word(i, from);
-    while (at < end) {
-      const std::uint64_t middle = at + (end - at) / 2;
-      const int order = in.compare(middle, i, from, second);
-      if (order == 0) return 2 * middle + 1;
-      if (order < 0) {
-        at = middle + 1;
-      } else {
-        end = middle;
-      }
+    return probes;
+  }
+};
+
+/// The same as `put_key_numbers`, of a dictionary of fewer than 2^31 keys, with the search: what
+/// it read of first words is looked at while it is in a cache.
+template <class View>
+struct number_keys {
+  using result = std::uint32_t;  ///< what is written a probe
+
+  View view;           ///< the first words
+  word_probes probes;  ///< the keys
+  dictionary_view in;  ///< the dictionary, and the keys again
+  result* out;         ///< a number a probe
+
+  /// Answers N tickets.
+  template <std::size_t N, class Team>
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<std::uint64_t, N>& fetched, result* to) const {
+    typename View::found at[N];
+    view.locate(team, fetched.lower, at);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      if (!team.owns_lookups() || tickets[j].probe >= probes.size) continue;
+      to[tickets[j].result] =
+          fetched.exists[j]
+              ? static_cast<result>(in.number(tickets[j].probe, at[j].rank, at[j].hit))
+              : 0;
     }
-    return 2 * at;
   }
 };
 
