@@ -109,18 +109,11 @@ class Packing:
         self._native: _raydex.CompositeKeys | None = native
         self.rows: _raydex.PackedKeys | None = rows
         """What an index is built over, until it is."""
-        if device.number is not None and native.is_numbered:
-            raise Unsupported(
-                "column: they take more than 64 bits, from their smallest values to their largest ones; in the memory "
-                "of a GPU give coarser times, or fewer columns"
-            )
 
     def _column(self, source: Source, stream: int) -> Column:
         column = column_of(source, stream, copies=True)  # packed, it is one in any case
         if column.key.dtype is not None:
             return column
-        if source.library.device is not None:
-            raise Unsupported(f"{source.argument}: strings in the memory of a GPU are keys of raydex.join only")
         return short_texts(source, stream) or column
 
     @property
