@@ -46,6 +46,22 @@ struct numbered_column {
     out = steps(after) + shift;
     return has_number(after);
   }
+  /// The same of N cells, of those that exist, all under way at a time.
+  template <std::size_t N>
+  RAYDEX_HD void number(const std::uint64_t (&i)[N], const bool (&exists)[N],
+                        std::uint64_t (&out)[N], bool (&has)[N]) const {
+    bool there[N];
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j)
+      there[j] = exists[j] && cells.fixed.valid(i[j]);
+    cells.codes(i, there, out);
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      const std::uint64_t after = distance(out[j]);
+      out[j] = there[j] ? steps(after) + shift : missing;
+      has[j] = there[j] ? has_number(after) : has_missing;
+    }
+  }
   /// The largest number.
   RAYDEX_HD std::uint64_t largest() const {
     return has_values ? span / step + (has_missing ? 1 : 0) : 0;
@@ -74,6 +90,26 @@ struct numbered_columns {
       out = parts[p].below(out, own);
     }
     return matches;
+  }
+  /// The same of N keys, of those that exist.
+  template <std::size_t N>
+  RAYDEX_HD void number(const std::uint64_t (&i)[N], const bool (&exists)[N],
+                        std::uint64_t (&out)[N], bool (&matches)[N]) const {
+    RAYDEX_UNROLL
+    for (std::size_t j = 0; j < N; ++j) {
+      out[j] = 0;
+      matches[j] = exists[j];
+    }
+    for (unsigned p = 0; p < count; ++p) {
+      std::uint64_t own[N];
+      bool has[N];
+      parts[p].number(i, exists, own, has);
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j) {
+        matches[j] = matches[j] && has[j];
+        out[j] = parts[p].below(out[j], own[j]);
+      }
+    }
   }
 };
 
@@ -133,20 +169,32 @@ struct put_composite_keys {
     const std::uint64_t begin = c * chunk;
     const std::uint64_t end = size - begin < chunk ? size : begin + chunk;
     if (group.lanes() == 1) return by_columns(begin, static_cast<unsigned>(end - begin));
-    for (std::uint64_t first = begin; first < end; first += group.lanes()) {
-      const std::uint64_t i = first + group.lane();
-      std::uint64_t number = 0;
-      const bool matches = i < end && from.number(i, number);
-      if (i < end) out[i] = static_cast<Code>(matches ? number : ~std::uint64_t{0});
-      if (validity == nullptr) continue;
-      const std::uint32_t flags = group.vote(matches);
-      const std::uint64_t byte = first / 8 + group.lane();
-      if (group.lane() < group.lanes() / 8 && byte * 8 < end)
-        validity[byte] = static_cast<std::uint8_t>(flags >> 8 * group.lane());
+    for (std::uint64_t first = begin; first < end; first += at_once * group.lanes()) {
+      std::uint64_t keys[at_once];
+      bool exist[at_once];
+      RAYDEX_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) {
+        keys[k] = first + k * group.lanes() + group.lane();
+        exist[k] = keys[k] < end;
+      }
+      std::uint64_t numbers[at_once];
+      bool match[at_once];
+      from.number(keys, exist, numbers, match);
+      RAYDEX_UNROLL
+      for (unsigned k = 0; k < at_once; ++k) {
+        if (exist[k]) out[keys[k]] = static_cast<Code>(match[k] ? numbers[k] : ~std::uint64_t{0});
+        if (validity == nullptr) continue;
+        const std::uint32_t flags = group.vote(match[k]);
+        const std::uint64_t byte = (first + k * group.lanes()) / 8 + group.lane();
+        if (group.lane() < group.lanes() / 8 && byte * 8 < end)
+          validity[byte] = static_cast<std::uint8_t>(flags >> 8 * group.lane());
+      }
     }
   }
 
  private:
+  static constexpr unsigned at_once = 4;  // keys of a lane
+
   // One column after the other, so that the format of its cells is looked at once.
   RAYDEX_HD void by_columns(std::uint64_t begin, unsigned keys) const {
     std::uint64_t numbers[chunk];
