@@ -349,6 +349,41 @@ TEST_F(dictionary, IndexOverNumbers) {
   }
 }
 
+// An index over keys that ascend, with rows in any order.
+TEST_F(dictionary, EntriesInOrder) {
+  constexpr std::uint32_t size = 3000;
+  constexpr std::uint32_t copies = 3;
+  const auto check_first = [&](const auto& keys, const std::vector<std::uint32_t>& rows,
+                               const char* structure) {
+    const auto placed_keys = at().upload(keys);
+    const auto placed_rows = at().upload(rows);
+    const auto over =
+        build(structure, tested_backend(), at(), column(placed_keys), column(placed_rows));
+    buffer<std::uint32_t> first(at(), size);
+    over->first(at(), points(column(placed_keys)), first);
+    const auto found = at().download(first);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const auto begin = rows.begin() + i / copies * copies;
+      ASSERT_EQ(found[i], *std::min_element(begin, begin + copies)) << structure << ' ' << i;
+    }
+  };
+  for (const bool descends : {false, true}) {  // among equal keys
+    std::vector<std::uint32_t> narrow(size);
+    std::vector<std::uint64_t> wide(size);
+    std::vector<std::uint32_t> rows(size);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      narrow[i] = 5 * (i / copies);
+      wide[i] = narrow[i];
+      const std::uint32_t of_key = descends ? copies - 1 - i % copies : i % copies;
+      rows[i] = (size / copies - 1 - i / copies) * copies + of_key;
+    }
+    for (const char* const structure : {"pivot_tree", "sorted_array", "hash_open"}) {
+      check_first(narrow, rows, structure);
+      check_first(wide, rows, structure);
+    }
+  }
+}
+
 TEST_F(dictionary, Memory) {
   constexpr std::uint64_t size = 5000;
   const context plain = at();

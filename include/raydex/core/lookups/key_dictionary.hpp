@@ -536,30 +536,16 @@ struct dictionary_view {
     return key.size < probe.size ? -1 : key.size > probe.size ? 1 : 0;
   }
   /// The number of a probe, see `put_key_numbers`: `at` first words are less than its own, and
-  /// `has_first` says whether the next one equals that.
-  RAYDEX_HD std::uint64_t number(std::uint64_t i, std::uint64_t at, bool has_first) const {
+  /// `has_first` says whether the next one equals that; `second` is its word behind that.
+  RAYDEX_HD std::uint64_t number(std::uint64_t i, std::uint64_t at, bool has_first,
+                                 std::uint64_t second) const {
     const int side = side_of(i);
     if (side != 0) return side < 0 ? 0 : 2 * size;
     if (!has_first) return 2 * at;
-    std::uint64_t end = end_of_group(firsts, at, size);
     const std::uint64_t from = second_at == nullptr ? 8 : load(second_at + at);
-    if (from != 8) {
-      const int common = compare_words(at, i, 8, from);
-      if (common != 0) return 2 * (common < 0 ? end : at);
-    }
-    // The first key of the group that is not less.
-    const std::uint64_t second = probes.word(i, from);
-    while (at < end) {
-      const std::uint64_t middle = at + (end - at) / 2;
-      const int order = compare(middle, i, from, second);
-      if (order == 0) return 2 * middle + 1;
-      if (order < 0) {
-        at = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    return 2 * at;
+    // As most keys are that are alone with their first word.
+    if (from == 8 && compare(at, i, from, second) == 0) return 2 * at + 1;
+    return number_in_group(i, at, from);
   }
   /// Whether key `e`, whose first word is that of a probe, comes behind all that begin with it.
   RAYDEX_HD bool is_behind_prefix(std::uint64_t e, std::uint64_t i) const {
@@ -579,6 +565,29 @@ struct dictionary_view {
   RAYDEX_HD std::uint64_t second_of(std::uint64_t e) const {
     return seconds == nullptr ? 0 : load(seconds + e);
   }
+  // The same of a probe that has the first word of the group from key `at` on. No part of what
+  // calls it, which has registers enough without it.
+  [[gnu::noinline]] RAYDEX_HD std::uint64_t number_in_group(std::uint64_t i, std::uint64_t at,
+                                                            std::uint64_t from) const {
+    std::uint64_t end = end_of_group(firsts, at, size);
+    if (from != 8) {
+      const int common = compare_words(at, i, 8, from);
+      if (common != 0) return 2 * (common < 0 ? end : at);
+    }
+    // The first key of the group that is not less.
+    const std::uint64_t second = probes.word(i, from);
+    while (at < end) {
+      const std::uint64_t middle = at + (end - at) / 2;
+      const int order = compare(middle, i, from, second);
+      if (order == 0) return 2 * middle + 1;
+      if (order < 0) {
+        at = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return 2 * at;
+  }
 };
 
 /// Writes the numbers of keys: of the r-th key of a dictionary 2 r + 1, of one that lies between
@@ -596,8 +605,16 @@ struct put_key_numbers {
     if (!in.probes.valid(i)) return;
     const std::uint64_t at = places[i];
     const bool has_first = at < in.size && load(in.firsts + at) == in.probes.first(i);
-    out[i] = static_cast<Number>(in.number(i, at, has_first));
+    out[i] = static_cast<Number>(in.number(i, at, has_first, in.probes.word(i, 8)));
   }
+};
+
+/// N keys that are looked for, as they are read.
+template <std::size_t N>
+struct fetched_words {
+  std::uint64_t first[N];   ///< their first words; 0 of a missing one
+  std::uint64_t second[N];  ///< the words behind these
+  bool exists[N];           ///< false if a key is missing
 };
 
 /// Keys that are looked for by their first words, as `probe_set` has others.
@@ -605,17 +622,18 @@ struct word_probes {
   key_words from;      ///< the keys
   std::uint64_t size;  ///< how many
 
-  /// Reads the first words of N tickets; 0 of a missing key.
+  /// Reads the keys of N tickets.
   template <std::size_t N>
-  RAYDEX_HD fetched_probes<std::uint64_t, N> fetch(const ticket (&tickets)[N]) const {
-    fetched_probes<std::uint64_t, N> probes;
+  RAYDEX_HD fetched_words<N> fetch(const ticket (&tickets)[N]) const {
+    fetched_words<N> words;
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       const std::uint64_t i = tickets[j].probe;
-      probes.exists[j] = i < size && from.valid(i);
-      probes.lower[j] = probes.exists[j] ? from.first(i) : 0;
+      words.exists[j] = i < size && from.valid(i);
+      words.first[j] = words.exists[j] ? from.first(i) : 0;
+      words.second[j] = words.exists[j] ? from.word(i, 8) : 0;
     }
-    return probes;
+    return words;
   }
 };
 
@@ -632,17 +650,17 @@ struct number_keys {
 
   /// Answers N tickets.
   template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
-                     const fetched_probes<std::uint64_t, N>& fetched, result* to) const {
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], const fetched_words<N>& fetched,
+                     result* to) const {
     typename View::found at[N];
-    view.locate(team, fetched.lower, at);
+    view.locate(team, fetched.first, at);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       if (!team.owns_lookups() || tickets[j].probe >= probes.size) continue;
-      to[tickets[j].result] =
-          fetched.exists[j]
-              ? static_cast<result>(in.number(tickets[j].probe, at[j].rank, at[j].hit))
-              : 0;
+      to[tickets[j].result] = fetched.exists[j]
+                                  ? static_cast<result>(in.number(tickets[j].probe, at[j].rank,
+                                                                  at[j].hit, fetched.second[j]))
+                                  : 0;
     }
   }
 };

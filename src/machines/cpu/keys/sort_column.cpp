@@ -71,15 +71,20 @@ pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& key
   return entries;
 }
 
-template <class Key>
-bool ascend(const buffer<Key>& keys) {
+// Whether entries ascend, by key and, if `rows` are given, then by row.
+template <class Key, class RowId>
+bool ascend(const buffer<Key>& keys, const RowId* rows) {
   const std::uint64_t blocks = (keys.size() + block - 1) / block;
   std::atomic<bool> descends = false;
   for_each_part(blocks, [&](std::uint64_t b) {
     if (descends) return;
+    const std::uint64_t begin = b * block;
     // With the next block's first.
-    const std::uint64_t end = std::min(keys.size(), (b + 1) * block + 1);
-    if (!std::is_sorted(keys.data() + b * block, keys.data() + end)) descends = true;
+    const std::uint64_t end = std::min(keys.size(), begin + block + 1);
+    bool ascending = std::is_sorted(keys.data() + begin, keys.data() + end);
+    for (std::uint64_t i = begin + 1; rows != nullptr && i < end && ascending; ++i)
+      ascending = keys.data()[i - 1] != keys.data()[i] || rows[i - 1] <= rows[i];
+    if (!ascending) descends = true;
   });
   return !descends;
 }
@@ -127,11 +132,12 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
   row_id_facts facts;
   pairs<Key, RowId> entries = gather<Key, RowId>(on, keys, row_ids, order, facts);
 
-  if (facts.descents == 0 && !order.seed && ascend(entries.keys))
+  const bool rows_descend = facts.descents != 0;
+  if (!order.seed && ascend(entries.keys, rows_descend ? entries.values.data() : nullptr))
     return {std::move(entries.keys), std::move(entries.values), facts.max};
   const std::uint64_t size = entries.keys.size();
   pairs<Key, RowId> scratch(on, size);
-  if (facts.descents != 0) {
+  if (rows_descend) {
     // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
     pairs<RowId, Key> by_row{std::move(entries.values), std::move(entries.keys)};
     pairs<RowId, Key> by_row_scratch{std::move(scratch.values), std::move(scratch.keys)};
@@ -148,7 +154,7 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
         for (std::uint64_t i = b * block; i < std::min(size, (b + 1) * block); ++i)
           mend(i);
       });
-      if (!ascend(entries.keys)) radix_sort(on, entries, scratch, order.bits);
+      if (!ascend<Key, RowId>(entries.keys, nullptr)) radix_sort(on, entries, scratch, order.bits);
     }
   }
   return {std::move(entries.keys), std::move(entries.values), facts.max};

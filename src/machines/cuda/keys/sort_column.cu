@@ -97,11 +97,12 @@ row_id_facts inspect(const context& on, const core::encoded_column<RowId>& row_i
   return all;
 }
 
-// Sets `*descends` if keys do not ascend. Once it is set blocks end early, so that keys in no order
-// cost little.
-template <class Key>
+// Sets `*descends` if entries do not ascend, by key and, if `rows` are given, then by row. Once it
+// is set blocks end early, so that entries in no order cost little.
+template <class Key, class RowId>
 __global__ void __launch_bounds__(threads)
-    find_descent(core::strided<Key> keys, std::uint64_t size, std::uint32_t* descends) {
+    find_descent(core::strided<Key> keys, core::strided<RowId> rows, std::uint64_t size,
+                 std::uint32_t* descends) {
   constexpr unsigned at_once = threads * keys_at_once;
   const std::uint64_t stride = gridDim.x * std::uint64_t{at_once};
   for (std::uint64_t first = blockIdx.x * std::uint64_t{at_once}; first + 1 < size;
@@ -110,7 +111,11 @@ __global__ void __launch_bounds__(threads)
     RAYDEX_UNROLL
     for (unsigned j = 0; j < keys_at_once; ++j) {
       const std::uint64_t i = first + j * threads + threadIdx.x;
-      if (i + 1 < size && keys(i + 1) < keys(i)) descended = true;
+      if (i + 1 >= size) continue;
+      const Key own = keys(i);
+      const Key next = keys(i + 1);
+      if (next < own || (rows.first != nullptr && next == own && rows(i + 1) < rows(i)))
+        descended = true;
     }
     // A thread of a block looks and tells: all threads at one address took 20 microseconds.
     const bool seen = threadIdx.x == 0 && first >= stride && core::load_atomically(descends) != 0;
@@ -120,13 +125,14 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-template <class Key>
-bool ascend(const context& on, const core::strided<Key>& keys, std::uint64_t size) {
+template <class Key, class RowId>
+bool ascend(const context& on, const core::strided<Key>& keys, const core::strided<RowId>& rows,
+            std::uint64_t size) {
   constexpr std::uint64_t most_blocks = 1024;
   buffer<std::uint32_t> descends(on, 1);
   executor::clear(on, descends.data());
   launch(on.stream, std::min(most_blocks, blocks_for(size, threads * keys_at_once)), threads, 0,
-         find_descent<Key>, keys, size, descends.data());
+         find_descent<Key, RowId>, keys, rows, size, descends.data());
   std::uint32_t found = 0;
   executor::copy_out(on, &found, descends.data(), sizeof found);
   return found == 0;
@@ -208,10 +214,11 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
   if (size == 0) return {{}, {}, facts.max};
   // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
   const bit_range bits = telling_bits(order, 8 * sizeof(Key), size);
-  if (facts.descents != 0) {
-    sort_pairs(on, rows, codes);
-    sort_pairs(on, codes, rows, bits);
-  } else if (order.seed.has_value() || !ascend<Key>(on, {codes.current.data()}, size)) {
+  const bool by_row = facts.descents != 0;
+  if (order.seed.has_value() ||
+      !ascend<Key, RowId>(on, {codes.current.data()}, {by_row ? rows.current.data() : nullptr},
+                          size)) {
+    if (by_row) sort_pairs(on, rows, codes);
     sort_pairs(on, codes, rows, bits);
   }
   if constexpr (sizeof(Key) == 8) {
@@ -219,7 +226,8 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
       Key* const hashes = codes.current.data();
       executor::for_each(on, order_ties<RowId>{hashes, rows.current.data(), size, bits.first},
                          size);
-      if (!ascend<Key>(on, {hashes}, size)) sort_pairs(on, codes, rows, order.bits);
+      if (!ascend<Key, RowId>(on, {hashes}, {nullptr}, size))
+        sort_pairs(on, codes, rows, order.bits);
     }
   }
   return {std::move(codes.current), std::move(rows.current), facts.max};
@@ -254,9 +262,13 @@ sorted_rows<std::uint32_t, std::uint32_t> sort_rows(const context& on, const col
   constexpr bit_range by_key{0, 32}, by_row{32, 64};
   constexpr std::uint32_t step = 8;  // bytes of an entry
   const auto count = static_cast<std::uint32_t>(size);
-  if (present.facts.descents != 0) sort_rows(on, words, count, by_row);
-  if (!ascend<std::uint32_t>(on, {words.current.data(), step}, size))
+  const bool rows_descend = present.facts.descents != 0;
+  if (!ascend<std::uint32_t, std::uint32_t>(
+          on, {words.current.data(), step},
+          {rows_descend ? words.current.data() + 1 : nullptr, step}, size)) {
+    if (rows_descend) sort_rows(on, words, count, by_row);
     sort_rows(on, words, count, by_key);
+  }
   words.other = {};
   executor::for_each(on, pad_rows{size, {words.current.data()}}, padded - size);
   return {std::move(words.current), size, present.facts.max};
