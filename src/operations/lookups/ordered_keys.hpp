@@ -219,9 +219,10 @@ class built_dictionary final : public ordered_dictionary {
     if (made.format.width == 4) {
       const core::key_words words{
           std::visit([](const auto& cells) { return key_cells_of(cells); }, keys), skipped_};
+      const bool plain = skipped_ == 0 && (!words.of.is_strings || are_whole_);
       tree_->run(on, [&]<class View>(const View& in) {
         return core::number_keys<View>{
-            in, {words, made.narrow.size()}, view(words), made.narrow.data()};
+            in, {words, made.narrow.size(), plain}, view(words), made.narrow.data()};
       });
       return made;
     }

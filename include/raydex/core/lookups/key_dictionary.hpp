@@ -512,7 +512,7 @@ struct dictionary_view {
   /// How key `e` lies to a probe that is equal up to the second word.
   RAYDEX_HD int compare(std::uint64_t e, std::uint64_t i, std::uint64_t from,
                         std::uint64_t second) const {
-    const std::uint64_t own = seconds == nullptr ? 0 : load(seconds + e);
+    const std::uint64_t own = second_of(e);
     if (own != second) return own < second ? -1 : 1;
     if (!probes.of.is_strings) return 0;
     const std::uint64_t probe_size = string_cell(probes.of, i).size;
@@ -536,15 +536,14 @@ struct dictionary_view {
     return key.size < probe.size ? -1 : key.size > probe.size ? 1 : 0;
   }
   /// The number of a probe, see `put_key_numbers`: `at` first words are less than its own, and
-  /// `has_first` says whether the next one equals that; `second` is its word behind that.
-  RAYDEX_HD std::uint64_t number(std::uint64_t i, std::uint64_t at, bool has_first,
-                                 std::uint64_t second) const {
+  /// `has_first` says whether the next one equals that.
+  RAYDEX_HD std::uint64_t number(std::uint64_t i, std::uint64_t at, bool has_first) const {
     const int side = side_of(i);
     if (side != 0) return side < 0 ? 0 : 2 * size;
     if (!has_first) return 2 * at;
     const std::uint64_t from = second_at == nullptr ? 8 : load(second_at + at);
     // As most keys are that are alone with their first word.
-    if (from == 8 && compare(at, i, from, second) == 0) return 2 * at + 1;
+    if (from == 8 && compare(at, i, from, probes.word(i, from)) == 0) return 2 * at + 1;
     return number_in_group(i, at, from);
   }
   /// Whether key `e`, whose first word is that of a probe, comes behind all that begin with it.
@@ -560,13 +559,12 @@ struct dictionary_view {
     }
     return false;
   }
-
- private:
+  /// The second word of key `e`.
   RAYDEX_HD std::uint64_t second_of(std::uint64_t e) const {
     return seconds == nullptr ? 0 : load(seconds + e);
   }
-  // The same of a probe that has the first word of the group from key `at` on. No part of what
-  // calls it, which has registers enough without it.
+  /// The number of a probe that has the first word of the group from key `at` on. No part of what
+  /// calls it, which has registers enough without it.
   [[gnu::noinline]] RAYDEX_HD std::uint64_t number_in_group(std::uint64_t i, std::uint64_t at,
                                                             std::uint64_t from) const {
     std::uint64_t end = end_of_group(firsts, at, size);
@@ -605,41 +603,36 @@ struct put_key_numbers {
     if (!in.probes.valid(i)) return;
     const std::uint64_t at = places[i];
     const bool has_first = at < in.size && load(in.firsts + at) == in.probes.first(i);
-    out[i] = static_cast<Number>(in.number(i, at, has_first, in.probes.word(i, 8)));
+    out[i] = static_cast<Number>(in.number(i, at, has_first));
   }
-};
-
-/// N keys that are looked for, as they are read.
-template <std::size_t N>
-struct fetched_words {
-  std::uint64_t first[N];   ///< their first words; 0 of a missing one
-  std::uint64_t second[N];  ///< the words behind these
-  bool exists[N];           ///< false if a key is missing
 };
 
 /// Keys that are looked for by their first words, as `probe_set` has others.
 struct word_probes {
   key_words from;      ///< the keys
   std::uint64_t size;  ///< how many
+  bool plain;          ///< see `number_keys`
 
-  /// Reads the keys of N tickets.
+  /// Whether two words and a size are all of a key that the dictionary has.
+  bool are_plain() const { return plain; }
+  /// Reads the first words of N tickets; 0 of a missing key.
   template <std::size_t N>
-  RAYDEX_HD fetched_words<N> fetch(const ticket (&tickets)[N]) const {
-    fetched_words<N> words;
+  RAYDEX_HD fetched_probes<std::uint64_t, N> fetch(const ticket (&tickets)[N]) const {
+    fetched_probes<std::uint64_t, N> probes;
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       const std::uint64_t i = tickets[j].probe;
-      words.exists[j] = i < size && from.valid(i);
-      words.first[j] = words.exists[j] ? from.first(i) : 0;
-      words.second[j] = words.exists[j] ? from.word(i, 8) : 0;
+      probes.exists[j] = i < size && from.valid(i);
+      probes.lower[j] = probes.exists[j] ? from.first(i) : 0;
     }
-    return words;
+    return probes;
   }
 };
 
 /// The same as `put_key_numbers`, of a dictionary of fewer than 2^31 keys, with the search: what
-/// it read of first words is looked at while it is in a cache.
-template <class View>
+/// it read of first words is looked at while it is in a cache. It is `Plain` where nearly all keys
+/// are known by two words: numbers and whole strings that have no bytes in common.
+template <class View, bool Plain = false>
 struct number_keys {
   using result = std::uint32_t;  ///< what is written a probe
 
@@ -648,19 +641,34 @@ struct number_keys {
   dictionary_view in;  ///< the dictionary, and the keys again
   result* out;         ///< a number a probe
 
+  /// The same where it is plain.
+  number_keys<View, true> plain() const { return {view, probes, in, out}; }
+
   /// Answers N tickets.
   template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], const fetched_words<N>& fetched,
-                     result* to) const {
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
+                     const fetched_probes<std::uint64_t, N>& fetched, result* to) const {
     typename View::found at[N];
-    view.locate(team, fetched.first, at);
+    view.locate(team, fetched.lower, at);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
-      if (!team.owns_lookups() || tickets[j].probe >= probes.size) continue;
-      to[tickets[j].result] = fetched.exists[j]
-                                  ? static_cast<result>(in.number(tickets[j].probe, at[j].rank,
-                                                                  at[j].hit, fetched.second[j]))
-                                  : 0;
+      const std::uint64_t i = tickets[j].probe;
+      if (!team.owns_lookups() || i >= probes.size) continue;
+      to[tickets[j].result] =
+          fetched.exists[j] ? static_cast<result>(number(i, at[j].rank, at[j].hit)) : 0;
+    }
+  }
+
+ private:
+  RAYDEX_HD std::uint64_t number(std::uint64_t i, std::uint64_t rank, bool hit) const {
+    if constexpr (!Plain) {
+      return in.number(i, rank, hit);
+    } else {
+      if (!hit) return 2 * rank;
+      if (!probes.from.of.is_strings) return 2 * rank + 1;
+      const string_cell own = probes.from.string(i);
+      const bool same = own.size == in.bytes && in.second_of(rank) == own.word(8);
+      return same ? 2 * rank + 1 : in.number_in_group(i, rank, 8);
     }
   }
 };
