@@ -216,13 +216,12 @@ class built_dictionary final : public ordered_dictionary {
       Executor::clear(on, made.narrow.data(), made.narrow.size());
       return made;
     }
-    if (made.format.width == 4) {
-      const core::key_words words{
-          std::visit([](const auto& cells) { return key_cells_of(cells); }, keys), skipped_};
-      const bool plain = skipped_ == 0 && (!words.of.is_strings || are_whole_);
+    const core::key_words all{
+        std::visit([](const auto& cells) { return key_cells_of(cells); }, keys), skipped_};
+    if (made.format.width == 4 && skipped_ == 0 && (!all.of.is_strings || are_whole_)) {
       tree_->run(on, [&]<class View>(const View& in) {
-        return core::number_keys<View>{
-            in, {words, made.narrow.size(), plain}, view(words), made.narrow.data()};
+        return core::number_whole_keys<View>{
+            in, {all, made.narrow.size()}, view(all), made.narrow.data()};
       });
       return made;
     }

@@ -607,33 +607,47 @@ struct put_key_numbers {
   }
 };
 
+/// N keys that are looked for, as they are read.
+template <std::size_t N>
+struct fetched_words {
+  std::uint64_t first[N];   ///< their first words
+  std::uint64_t second[N];  ///< the words behind these; 0 of numbers
+  std::uint64_t bytes[N];   ///< of each string; 0 of numbers
+  bool exists[N];           ///< false if a key is missing
+};
+
 /// Keys that are looked for by their first words, as `probe_set` has others.
 struct word_probes {
   key_words from;      ///< the keys
   std::uint64_t size;  ///< how many
-  bool plain;          ///< see `number_keys`
 
-  /// Whether two words and a size are all of a key that the dictionary has.
-  bool are_plain() const { return plain; }
-  /// Reads the first words of N tickets; 0 of a missing key.
+  /// Reads the keys of N tickets.
   template <std::size_t N>
-  RAYDEX_HD fetched_probes<std::uint64_t, N> fetch(const ticket (&tickets)[N]) const {
-    fetched_probes<std::uint64_t, N> probes;
+  RAYDEX_HD fetched_words<N> fetch(const ticket (&tickets)[N]) const {
+    fetched_words<N> words{};
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       const std::uint64_t i = tickets[j].probe;
-      probes.exists[j] = i < size && from.valid(i);
-      probes.lower[j] = probes.exists[j] ? from.first(i) : 0;
+      words.exists[j] = i < size && from.valid(i);
+      if (!words.exists[j]) continue;
+      if (!from.of.is_strings) {
+        words.first[j] = from.first(i);
+        continue;
+      }
+      const string_cell own = from.string(i);
+      words.first[j] = own.word(from.skipped);
+      words.second[j] = own.word(from.skipped + 8);
+      words.bytes[j] = own.size;
     }
-    return probes;
+    return words;
   }
 };
 
-/// The same as `put_key_numbers`, of a dictionary of fewer than 2^31 keys, with the search: what
-/// it read of first words is looked at while it is in a cache. It is `Plain` where nearly all keys
-/// are known by two words: numbers and whole strings that have no bytes in common.
-template <class View, bool Plain = false>
-struct number_keys {
+/// The same as `put_key_numbers` with the search, of a dictionary of fewer than 2^31 numbers, or
+/// whole strings that have no bytes in common: nearly all of them are known by two words. Of other
+/// strings the comparison needs registers that searches have none left of.
+template <class View>
+struct number_whole_keys {
   using result = std::uint32_t;  ///< what is written a probe
 
   View view;           ///< the first words
@@ -641,34 +655,26 @@ struct number_keys {
   dictionary_view in;  ///< the dictionary, and the keys again
   result* out;         ///< a number a probe
 
-  /// The same where it is plain.
-  number_keys<View, true> plain() const { return {view, probes, in, out}; }
-
   /// Answers N tickets.
   template <std::size_t N, class Team>
-  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N],
-                     const fetched_probes<std::uint64_t, N>& fetched, result* to) const {
+  RAYDEX_HD void run(Team& team, const ticket (&tickets)[N], const fetched_words<N>& fetched,
+                     result* to) const {
     typename View::found at[N];
-    view.locate(team, fetched.lower, at);
+    view.locate(team, fetched.first, at);
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       const std::uint64_t i = tickets[j].probe;
       if (!team.owns_lookups() || i >= probes.size) continue;
-      to[tickets[j].result] =
-          fetched.exists[j] ? static_cast<result>(number(i, at[j].rank, at[j].hit)) : 0;
-    }
-  }
-
- private:
-  RAYDEX_HD std::uint64_t number(std::uint64_t i, std::uint64_t rank, bool hit) const {
-    if constexpr (!Plain) {
-      return in.number(i, rank, hit);
-    } else {
-      if (!hit) return 2 * rank;
-      if (!probes.from.of.is_strings) return 2 * rank + 1;
-      const string_cell own = probes.from.string(i);
-      const bool same = own.size == in.bytes && in.second_of(rank) == own.word(8);
-      return same ? 2 * rank + 1 : in.number_in_group(i, rank, 8);
+      const std::uint64_t rank = at[j].rank;
+      std::uint64_t number = 0;
+      if (fetched.exists[j]) {
+        number = 2 * rank;
+        if (at[j].hit) {
+          const bool same = fetched.bytes[j] == in.bytes && in.second_of(rank) == fetched.second[j];
+          number = same ? number + 1 : in.number_in_group(i, rank, 8);
+        }
+      }
+      to[tickets[j].result] = static_cast<result>(number);
     }
   }
 };

@@ -16,6 +16,11 @@
 #include "src/operations/lookups/batch_plan.hpp"
 #include "src/operations/lookups/repeated_keys.hpp"
 
+namespace raydex::core {
+template <class View>
+struct number_whole_keys;
+}  // namespace raydex::core
+
 namespace raydex::cuda {
 
 // How a kernel divides a batch. A block answers `rounds` times as many probes as its threads can at
@@ -121,10 +126,16 @@ __global__ void __launch_bounds__(1024, 1)
   }
 }
 
+// Threads of a block at most: fewer have more registers each.
+template <class Operation>
+inline constexpr unsigned most_threads = 1024;
+template <class View>
+inline constexpr unsigned most_threads<core::number_whole_keys<View>> = 768;
+
 // The same in the order of the batch, for teams that have a probe a thread: each is read while the
 // one before it is answered.
 template <class Operation>
-__global__ void __launch_bounds__(1024, 1)
+__global__ void __launch_bounds__(most_threads<Operation>, 1)
     run_ahead(const __grid_constant__ Operation operation, batch_layout layout,
               merge_progress merged, long_ranges longer) {
   const answered_share answered = merged.share_answered();
@@ -234,7 +245,7 @@ batch_launch plan_batch(const batch_plan& plan, const Operation& operation) {
   batch_launch planned;
   batch_layout& layout = planned.layout;
   planned.schedule = plan.schedule;
-  planned.threads = threads_for(size, plan.threads);
+  planned.threads = threads_for(size, std::min(plan.threads, most_threads<Operation>));
   layout.group = group_of(operation.view, plan.group);
   layout.at_once = team::at_once(planned.threads, layout.group);
   layout.rounds = rounds_for(size, layout.at_once * team::in_step,
