@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import os
 import weakref
 from dataclasses import dataclass
 from typing import Any, cast, overload
@@ -149,8 +150,9 @@ class Index(Held):
     *Ctrl-C* ends queries and builds, on the CPU within 0.2 s or so, on a GPU between launches; edits come to
     their end first.
 
-    *Copies*: an index has memory of its own and is neither copied nor pickled: `copy.copy` and the like raise
-    `raydex.InvalidType`.
+    *Copies*: `copy.copy`, `copy.deepcopy` and `pickle` copy all of an index's memory, and where `save` refuses, so do
+    they. An unpickled index is on a device of the same name. Pickles run code: unpickle what you trust alone; files of
+    `save` are verified, and may come from anybody.
 
     *Errors*: `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `OutOfMemory`, `CudaError`.
     """
@@ -158,6 +160,7 @@ class Index(Held):
     __module__ = "raydex"
     _called = "index"
     _instead = {
+        **dict.fromkeys(("dump", "to_file"), "save(path) writes it to a file"),
         **dict.fromkeys(("append", "add", "extend", "update"), "insert(keys, rows) adds entries"),
         "groupby": "sum(groups, values=column) and raydex.aggregate(index, values) have what groups have",
         **dict.fromkeys(("get", "find", "loc", "map"), "first(points) has rows, lookup(points, values) cells"),
@@ -245,6 +248,30 @@ class Index(Held):
 
     def _asked_on(self) -> list[int]:
         return super()._asked_on() + _raydex.streams_of_index(self._number)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the index to a file, which `raydex.load` opens.
+
+        The file is written whole or not at all: beside its path, and moved there once it is on the disk. What was
+        there before stays until then, and those who have it open keep it. Texts, times with their units, and columns
+        that were packed come back as they were. Strings that are found by a hash are `raydex.Unsupported`, as are
+        `rx` with `primitives="rows"`, and several columns if a dictionary numbers some of them: keep the columns,
+        and build the index again.
+
+        Cost: a read of the index and a write of as many bytes, for which the disk is waited."""
+        _kept().save(self, path)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        kept = _kept()
+        return (kept.from_bytes, (kept.to_bytes(self), self._device.name))
+
+    def __deepcopy__(self, memo: Any) -> Index:
+        return self.__copy__()
+
+    def __copy__(self) -> Index:
+        kept = _kept()
+        made: Index = kept.from_bytes(kept.to_bytes(self), self._device.name, verify=False)
+        return made
 
     # Probes
 
@@ -656,6 +683,12 @@ class Index(Held):
             self._native.rows, self._session, 0, points.native, None, HOST.address(offsets), count + 1, room
         )
         return (np.diff(offsets), found)
+
+
+def _kept() -> Any:
+    from raydex import _kept  # which knows composite indexes, too
+
+    return _kept
 
 
 def index_of(number: int) -> Index:
