@@ -49,7 +49,7 @@ from raydex._exports import masked, take, to_arrow, to_pylibcudf
 from raydex._index import Index, IndexInfo, not_found
 from raydex._joined import Joined, JoinRows
 from raydex._joins import join
-from raydex._kept import load
+from raydex._loading import load
 from raydex._matches import Matches
 from raydex._merging import merge, merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq

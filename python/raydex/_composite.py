@@ -21,6 +21,7 @@ from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import Index
 from raydex._joins import key_columns, natives
+from raydex._kept import facts_of, note_of
 from raydex._keys import TEXTS, Key, facts_of_key, key_of_facts
 from raydex._prefixes import NO_PREFIXES, Prefixes, strings_of
 from raydex._sources import Source, look, same_device
@@ -549,6 +550,28 @@ class CompositeIndex(Index):
 
     def _own_bytes(self) -> int:
         return self._packing.resident_bytes
+
+    def _note(self) -> bytes:
+        self._check_open()
+        return note_of({"composite": self._packing.kept()})
+
+    @staticmethod
+    def _made_note(note: bytes) -> bool:
+        """Whether such an index made it."""
+        try:
+            found = facts_of(note)
+        except (ValueError, TypeError, RecursionError):
+            return False
+        return found is not None and "composite" in found[0]
+
+    @classmethod
+    def _of_facts(
+        cls, native: Any, facts: dict[str, Any], note: bytes, end: int, device: Device, stream: int, kept: Any
+    ) -> Index:
+        packing = Packing.of_kept(facts["composite"], device)
+        if packing.native.format != native.info()[2]:
+            raise ValueError("columns of other keys")
+        return CompositeIndex(native, packing, kept, stream)
 
     def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> CompositeBatch:
         return CompositeBatch(self, lower, upper, stream, role)

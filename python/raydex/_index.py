@@ -25,7 +25,8 @@ from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import take_alike
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
-from raydex._keys import Key
+from raydex._kept import device_of, dictionary_of, facts_of, key_in, key_of_format, note_of, path_of
+from raydex._keys import Key, facts_of_key
 from raydex._matches import Matches
 from raydex._plain import NONE, NOWHERE, plain_columns
 from raydex._sources import Source, look, look_at_values, not_a_text, same_device
@@ -259,19 +260,68 @@ class Index(Held):
         and build the index again.
 
         Cost: a read of the index and a write of as many bytes, for which the disk is waited."""
-        _kept().save(self, path)
+        name = path_of(path)
+        with self._changes:
+            note = self._note()
+            self._device.run(self._native.save, self._session, self._stream, name, note)
+
+    def _note(self) -> bytes:
+        """What the library does not know: what its keys stand for."""
+        self._check_open()
+        if self._is_hashed:
+            raise Unsupported(
+                "save: strings that are found by a hash are read where the column has them; keep the column and build "
+                "the index again, or build it with structure='auto'"
+            )
+        facts: dict[str, Any] = {"key": facts_of_key(self._key)}
+        if self._words is None:
+            return note_of(facts)
+        offsets, letters = self._words.strings()
+        return note_of(facts | {"strings": [len(letters), len(offsets)]}, (offsets, letters))
+
+    @classmethod
+    def _of_note(cls, native: Any, note: bytes, device: Device, stream: int, kept: Any) -> Index:
+        """What was loaded with a note, be it one of Python or not."""
+        try:
+            found = facts_of(note)
+            if found is None:
+                return Index(native, device, key_of_format(native.info()[2]), kept, stream)
+            facts, end = found
+            return cls._of_facts(native, facts, note, end, device, stream, kept)
+        except (ValueError, TypeError, KeyError, RecursionError) as problem:
+            raise InvalidArgument(f"path: section 'note': it is none of an index: {problem}") from None
+
+    @classmethod
+    def _of_facts(
+        cls, native: Any, facts: dict[str, Any], note: bytes, end: int, device: Device, stream: int, kept: Any
+    ) -> Index:
+        """The same of what a note says, whose arrays begin at `end`."""
+        key = key_in(facts, native.info()[2])
+        words = dictionary_of(note, end, facts["strings"], key, device) if key.dtype is None else None
+        return Index(native, device, key, kept, stream, words=words)
+
+    def _bytes(self) -> bytes:
+        """What `save` would write."""
+        with self._changes:
+            note = self._note()
+            kept: bytes = self._device.run(self._native.to_bytes, self._session, self._stream, note)
+        return kept
+
+    @classmethod
+    def _of_bytes(cls, kept: bytes, device: str, verify: bool = True) -> Index:
+        """An index of them; what a pickle calls."""
+        target = device_of(device)
+        native, note = target.run(_raydex.Index.from_bytes, target.backend, target.session(), 0, kept, verify)
+        return cls._of_note(native, note, target, 0, None)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        kept = _kept()
-        return (kept.from_bytes, (kept.to_bytes(self), self._device.name))
+        return (type(self)._of_bytes, (self._bytes(), self._device.name))
+
+    def __copy__(self) -> Index:
+        return self._of_bytes(self._bytes(), self._device.name, verify=False)
 
     def __deepcopy__(self, memo: Any) -> Index:
         return self.__copy__()
-
-    def __copy__(self) -> Index:
-        kept = _kept()
-        made: Index = kept.from_bytes(kept.to_bytes(self), self._device.name, verify=False)
-        return made
 
     # Probes
 
@@ -683,12 +733,6 @@ class Index(Held):
             self._native.rows, self._session, 0, points.native, None, HOST.address(offsets), count + 1, room
         )
         return (np.diff(offsets), found)
-
-
-def _kept() -> Any:
-    from raydex import _kept  # which knows composite indexes, too
-
-    return _kept
 
 
 def index_of(number: int) -> Index:

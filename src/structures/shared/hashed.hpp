@@ -47,10 +47,10 @@ inline std::uint64_t prime_from(std::uint64_t number) {
                     std::to_string(most) + " can be numbered; pivot_tree takes as many keys");
 }
 
-// Counts slots of a file that name rows which are not there, and links that do not lead on; slots
-// with an entry, and the rows of all.
+// Counts buckets of a file that name rows which are not there, or do not lead on; slots with an
+// entry, and the rows of all.
 template <class View>
-struct count_wrong_slots {
+struct count_wrong_buckets {
   using buckets = typename View::buckets;
 
   View view;
@@ -61,25 +61,30 @@ struct count_wrong_slots {
   core::spread_count rows;
 
   RAYDEX_HD void operator()(std::uint64_t i) const {
-    const auto bucket = static_cast<std::uint32_t>(i / buckets::slots);
-    const auto slot = static_cast<unsigned>(i % buckets::slots);
+    const auto bucket = static_cast<std::uint32_t>(i);
+    bool right = true;
     if constexpr (requires { view.chains; }) {
       const std::uint64_t next = *view.table.link(bucket);
-      const bool leads_on = next == 0 || (next > bucket && next >= view.chains && next < count);
-      wrong.add(i, leads_on ? 0 : 1);
+      right = next == 0 || (next > bucket && next >= view.chains && next < count);
     }
-    const auto row = *view.table.row(bucket, slot);
-    if (row == buckets::none) return;
-    used.add(i, 1);
-    std::uint64_t own = 1;
-    if (view.runs != nullptr) {
-      own = view.runs[i].size;
-      const bool is_there =
-          own != 0 && own <= view.entries && view.runs[i].begin <= view.entries - own;
-      wrong.add(i, is_there ? 0 : 1);
+    std::uint64_t entries = 0;
+    std::uint64_t all = 0;
+    for (unsigned slot = 0; slot < buckets::slots; ++slot) {
+      const auto row = *view.table.row(bucket, slot);
+      if (row == buckets::none) continue;
+      std::uint64_t own = 1;
+      if (view.runs != nullptr) {
+        const auto run = view.runs[i * buckets::slots + slot];
+        own = run.size;
+        right = right && own != 0 && own <= view.entries && run.begin <= view.entries - own;
+      }
+      right = right && row <= max_row_id;
+      ++entries;
+      all += own;
     }
-    rows.add(i, own);
-    wrong.add(i, row <= max_row_id ? 0 : 1);
+    wrong.add(i, right ? 0 : 1);
+    used.add(i, entries);
+    rows.add(i, all);
   }
 };
 
@@ -266,11 +271,12 @@ class built_hash : public built_ordered_index<Base, View, Executor> {
     const View table = this->queried();
     const std::uint64_t count = held_.words.size() / buckets::words;
     check_numbers_of<Executor>(file, "rows", own, held_.rows, most);
-    spread_counts<3, Executor> in_slots(own);
+    spread_counts<3, Executor> in_buckets(own);
     Executor::for_each(
-        own, count_wrong_slots<View>{table, count, most, in_slots[0], in_slots[1], in_slots[2]},
-        count * buckets::slots);
-    const auto [wrong, used, rows] = in_slots.sums(own);
+        own,
+        count_wrong_buckets<View>{table, count, most, in_buckets[0], in_buckets[1], in_buckets[2]},
+        count);
+    const auto [wrong, used, rows] = in_buckets.sums(own);
     file.check("buckets", wrong == 0 && rows == size);
     if (table.ascending) {
       spread_counts<2, Executor> in_parts(own);
