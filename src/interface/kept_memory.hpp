@@ -37,8 +37,8 @@ class RAYDEX_INTERNAL kept_memory {
     value = static_cast<Number>(keep_number(name, static_cast<std::uint64_t>(value), least, most));
   }
 
-  // An array of the index's memory, so many elements of it, all of which are written. One in host
-  // memory becomes pages of the file: who writes there writes a copy of the page.
+  // So many elements of an array of the index's memory; they have been written, all of them. One in
+  // host memory becomes pages of the file: who writes there writes a copy of the page.
   template <class Executor, class T>
   void array(const char* name, const context& own, buffer<T>& all, std::uint64_t size) {
     const std::uint64_t bytes = saturated_product(size, sizeof(T));

@@ -45,7 +45,7 @@ struct clear_unread {
     constexpr std::uint64_t leaf_words =
         core::line_entries * core::row_entries<Key, RowId>::words_per_entry;
     const bool in_use = i < pages.count;
-    const RowId page = static_cast<RowId>(i);
+    const auto page = static_cast<RowId>(i);
     const std::uint64_t place = in_use ? pages.place(page) : free_list[i - pages.count];
     const std::uint64_t leaves =
         in_use ? (pages.size(page) + core::line_entries - 1) / core::line_entries : 0;
