@@ -131,6 +131,9 @@ class RAYDEX_EXPORT composite_keys {
   composite_keys(backend where, const context& on, std::initializer_list<composite_column> columns,
                  packed_keys* rows = nullptr)
       : composite_keys(where, on, std::span(columns.begin(), columns.size()), rows) {}
+  /// The same as one that had these parts, without dictionaries: for an index over its keys that
+  /// comes from a file. Throws `invalid_argument` if parts are numbered, or no columns make them.
+  composite_keys(backend where, std::vector<composite_part> parts);
   /// Takes over another one, which can only be assigned to or destroyed afterwards.
   composite_keys(composite_keys&&) noexcept;
   /// The same, in place of its own columns.

@@ -24,6 +24,7 @@
 namespace raydex {
 
 class aggregate;
+class kept_memory;  // of an index in a file; internal
 struct aggregate_options;
 
 /// The row id that is never a row: "no match". Its type is the index's row-id type.
@@ -261,6 +262,9 @@ class RAYDEX_EXPORT index {
   virtual const void* do_row_list(const context& on, buffer<std::byte>& made) const;
   /// Counts the entries whose key repeats another one, or some of them; synchronises.
   virtual std::uint64_t do_count_repeated(const context& on) const;
+  /// Names its numbers and arrays to a file, which saves them, or has others in their place. By
+  /// default, throws `unsupported`.
+  virtual void do_keep(const context& own, kept_memory& file);
   /// Returns a number of the backend's memory; synchronises.
   virtual std::uint64_t do_read(const context& on, const std::uint64_t* number) const = 0;
   /// @}
@@ -281,6 +285,7 @@ class RAYDEX_EXPORT index {
   // An aggregate is made of ranks and row ids, as joins are, and checks what an index does.
   friend class aggregate;
   friend class located_index;
+  friend class index_keeper;
   friend RAYDEX_EXPORT std::unique_ptr<aggregate> build_aggregate(
       const context& on, const index& over, const std::optional<column>& values,
       const aggregate_options& options);

@@ -18,6 +18,7 @@
 #include "raydex/hash_bucket.hpp"              // IWYU pragma: export
 #include "raydex/hash_open.hpp"                // IWYU pragma: export
 #include "raydex/index.hpp"                    // IWYU pragma: export
+#include "raydex/index_file.hpp"               // IWYU pragma: export
 #include "raydex/interruptible.hpp"            // IWYU pragma: export
 #include "raydex/interval_coverage.hpp"        // IWYU pragma: export
 #include "raydex/is_in.hpp"                    // IWYU pragma: export

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -7,6 +8,8 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
 #include <tuple>
 #include <vector>
 
@@ -40,6 +43,36 @@ std::pair<std::unique_ptr<composite_keys>, std::unique_ptr<packed_keys>> keys_of
   auto keys = std::make_unique<composite_keys>(parse_backend(backend_name),
                                                context_of(from, stream), all, rows.get());
   return {std::move(keys), std::move(rows)};
+}
+
+// First and last code, step and bits of each column.
+using span_numbers = std::vector<std::array<std::uint64_t, 4>>;
+
+span_numbers spans_of(const composite_keys& self) {
+  span_numbers all;
+  for (const composite_part& one : self.parts())
+    all.push_back({one.first, one.last, one.step, one.bits});
+  return all;
+}
+
+// That of such numbers; as many as formats, `descending` and `missing`.
+std::unique_ptr<composite_keys> keys_of_spans(const std::string& backend_name,
+                                              const std::vector<key_format>& formats,
+                                              const std::vector<bool>& descending,
+                                              const std::vector<std::string>& missing,
+                                              const span_numbers& spans) {
+  std::vector<composite_part> parts;
+  for (std::size_t p = 0; p < formats.size(); ++p) {
+    const auto& [first, last, step, bits] = spans.at(p);
+    parts.push_back({.format = formats[p],
+                     .descending = descending.at(p),
+                     .missing = missing_of(missing.at(p)),
+                     .first = first,
+                     .last = last,
+                     .step = step,
+                     .bits = static_cast<unsigned>(std::min<std::uint64_t>(bits, 65))});
+  }
+  return std::make_unique<composite_keys>(parse_backend(backend_name), std::move(parts));
 }
 
 // With the numbers of the column's rows, and, if they are to be in order, these rows; not those of
@@ -136,6 +169,10 @@ void bind_composite_keys(nb::module_& to) {
   nb::class_<composite_keys>(to, "CompositeKeys")
       .def_static("of", keys_of, arg("backend"), arg("session"), arg("stream"), arg("columns"),
                   arg("descending"), arg("missing"), without_gil())
+      .def_static("of_spans", keys_of_spans, arg("backend"), arg("formats"), arg("descending"),
+                  arg("missing"), arg("spans"))
+      .def("spans", spans_of)
+      .def_prop_ro("format", [](const composite_keys& self) { return to_string(self.format()); })
       .def_prop_ro("resident_bytes", &composite_keys::resident_bytes)
       .def_prop_ro("is_narrow", [](const composite_keys& self) { return self.format().width == 4; })
       .def("pack_rows", pack_rows, arg("session"), arg("stream"), arg("columns"),

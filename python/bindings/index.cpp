@@ -4,6 +4,10 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <string>
+#include <vector>
 
 #include "bindings.hpp"
 
@@ -135,6 +139,57 @@ void edit(index_handle& self, address stream, const column& insert, const column
   });
 }
 
+// ---- files
+
+void save_index(const index_handle& self, const session& from, address stream,
+                const nb::bytes& path, const nb::bytes& note) {
+  const std::string name(path.c_str(), path.size());
+  self.shared([&](const index& one) {
+    save(context_of(from, stream), one, name, {note.c_str(), note.size()});
+  });
+}
+
+nb::bytes index_bytes(const index_handle& self, const session& from, address stream,
+                      const nb::bytes& note) {
+  const std::vector<std::byte> all = [&] {
+    const nb::gil_scoped_release unlocked;
+    const answering_python watched;
+    return self.shared([&](const index& one) {
+      return to_bytes(context_of(from, stream), one, {note.c_str(), note.size()});
+    });
+  }();
+  return nb::bytes(all.data(), all.size());
+}
+
+// An index that was loaded, and its note.
+template <class Load>
+nb::tuple loaded(const std::string& backend_name, const Load& load_on) {
+  const backend chosen = parse_backend(backend_name);
+  loaded_index made = [&] {
+    const nb::gil_scoped_release unlocked;
+    const answering_python watched;
+    return load_on(chosen);
+  }();
+  return nb::make_tuple(std::make_unique<index_handle>(std::move(made.held), "index", chosen),
+                        nb::bytes(made.note.data(), made.note.size()));
+}
+
+nb::tuple load_index(const std::string& backend_name, const session& from, address stream,
+                     const nb::bytes& path, bool verify) {
+  const std::string name(path.c_str(), path.size());
+  return loaded(backend_name, [&](backend where) {
+    return load(where, context_of(from, stream), name, {.verify = verify});
+  });
+}
+
+nb::tuple index_of_bytes(const std::string& backend_name, const session& from, address stream,
+                         const nb::bytes& kept, bool verify) {
+  const auto* const first = reinterpret_cast<const std::byte*>(kept.c_str());
+  return loaded(backend_name, [&](backend where) {
+    return from_bytes(where, context_of(from, stream), {first, kept.size()}, {.verify = verify});
+  });
+}
+
 void search_sorted_on(const std::string& backend_name, const session& from, address stream,
                       const column& sorted, const column& wanted, bool right, address out,
                       std::uint64_t size) {
@@ -177,6 +232,17 @@ void bind_index(nb::module_& to) {
            arg("strict"), arg("out"), arg("size"), without_gil())
       .def("edit", edit, arg("stream"), arg("insert"), arg("insert_rows"), arg("erase"),
            arg("erase_rows").none(), arg("before").none(), without_gil())
+      .def("save", save_index, arg("session"), arg("stream"), arg("path"), arg("note"),
+           without_gil())
+      .def("to_bytes", index_bytes, arg("session"), arg("stream"), arg("note"))
+      .def_static("load", load_index, arg("backend"), arg("session"), arg("stream"), arg("path"),
+                  arg("verify"),
+                  nb::sig("def load(backend: str, session: Session, stream: int, path: bytes, "
+                          "verify: bool) -> tuple[Index, bytes]"))
+      .def_static("from_bytes", index_of_bytes, arg("backend"), arg("session"), arg("stream"),
+                  arg("kept"), arg("verify"),
+                  nb::sig("def from_bytes(backend: str, session: Session, stream: int, kept: "
+                          "bytes, verify: bool) -> tuple[Index, bytes]"))
       .def("close", &index_handle::close, arg("before") = nb::none(), without_gil());
   to.def("search_sorted", search_sorted_on, arg("backend"), arg("session"), arg("stream"),
          arg("sorted"), arg("wanted"), arg("right"), arg("out"), arg("size"), without_gil());

@@ -49,6 +49,7 @@ from raydex._exports import masked, take, to_arrow, to_pylibcudf
 from raydex._index import Index, IndexInfo, not_found
 from raydex._joined import Joined, JoinRows
 from raydex._joins import join
+from raydex._loading import load
 from raydex._matches import Matches
 from raydex._merging import merge, merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq
@@ -64,7 +65,7 @@ __version__: str = _raydex.version()
 
 
 _INSTEAD = {
-    **dict.fromkeys(("load", "save"), "indexes live in memory alone; save columns, and build anew"),
+    "save": "an index has it, raydex.build(column).save(path)",
     **dict.fromkeys(
         ("count", "first", "rows", "contains", "rank", "predecessor", "successor", "insert", "erase"),
         "an index has it, raydex.build(column).{}(...)",
@@ -146,6 +147,7 @@ __all__ = [
     "join_range",
     "join_where",
     "join_window",
+    "load",
     "masked",
     "merge",
     "merge_asof",

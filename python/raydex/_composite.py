@@ -21,7 +21,8 @@ from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import Index
 from raydex._joins import key_columns, natives
-from raydex._keys import TEXTS, Key
+from raydex._kept import facts_of, note_of
+from raydex._keys import TEXTS, Key, facts_of_key, key_of_facts
 from raydex._prefixes import NO_PREFIXES, Prefixes, strings_of
 from raydex._sources import Source, look, same_device
 
@@ -115,6 +116,38 @@ class Packing:
         if column.key.dtype is not None:
             return column
         return short_texts(source, stream) or column
+
+    def kept(self) -> dict[str, Any]:
+        """What it is made of, for a file."""
+        if self.native.is_numbered:
+            raise Unsupported(
+                "save: some columns of the key, strings or values that are far apart, are numbered by a dictionary; "
+                "keep the columns, and build the index again"
+            )
+        return {
+            "names": self.names, "descending": self._descending, "missing": self._missing,
+            "keys": [facts_of_key(one) for one in self.keys], "spans": self.native.spans(),
+        }  # fmt: skip
+
+    @classmethod
+    def of_kept(cls, facts: dict[str, Any], device: Device) -> Packing:
+        """The same of a file. Raises ValueError, TypeError or KeyError for what is none."""
+        made = cls.__new__(cls)
+        made.device = device
+        made.size = 0
+        made.rows = None
+        made.names = facts["names"] and [str(one) for one in facts["names"]]
+        made._descending = [bool(one) for one in facts["descending"]]
+        made._missing = list(facts["missing"])
+        made.keys = [key_of_facts(one) for one in facts["keys"]]
+        spans = [tuple(int(number) for number in one) for one in facts["spans"]]
+        counts = {len(one) for one in (made._descending, made._missing, made.keys, spans)}
+        if counts != {len(made.names or spans)} or any(one not in _MISSING for one in made._missing):
+            raise ValueError("columns without all that they are")
+        made._native = _raydex.CompositeKeys.of_spans(
+            device.backend, [one.native for one in made.keys], made._descending, made._missing, spans
+        )
+        return made
 
     @property
     def native(self) -> _raydex.CompositeKeys:
@@ -510,6 +543,28 @@ class CompositeIndex(Index):
 
     def _own_bytes(self) -> int:
         return self._packing.resident_bytes
+
+    def _note(self) -> bytes:
+        self._check_open()
+        return note_of({"composite": self._packing.kept()})
+
+    @staticmethod
+    def _made_note(note: bytes) -> bool:
+        """Whether such an index made it."""
+        try:
+            found = facts_of(note)
+        except (ValueError, TypeError, RecursionError):
+            return False
+        return found is not None and "composite" in found[0]
+
+    @classmethod
+    def _of_facts(
+        cls, native: Any, facts: dict[str, Any], note: bytes, end: int, device: Device, stream: int, kept: Any
+    ) -> Index:
+        packing = Packing.of_kept(facts["composite"], device)
+        if packing.native.format != native.info()[2]:
+            raise ValueError("columns of other keys")
+        return CompositeIndex(native, packing, kept, stream)
 
     def _batch(self, lower: Any, upper: Any, stream: Any, role: str = "", flat: bool = False) -> CompositeBatch:
         return CompositeBatch(self, lower, upper, stream, role)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._array_libraries import HOST
@@ -60,13 +61,21 @@ class Dictionary:
         """Whether all keys of a column are the dictionary's."""
         return bool(self._device.run(self._native.holds, self._device.session(), stream, column.native))
 
+    @property
+    def size(self) -> int:
+        return self._native.size
+
+    def strings(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+        """Where its keys begin, and where the last one ends, and their letters, in host memory."""
+        own = self._native.keys(self._device.session(), 0)
+        offsets = view(own.offsets, self.size + 1, "i8", own)
+        return (offsets, view(own.bytes, int(offsets[-1]), "u1", own))
+
     def extended(self, column: Column) -> tuple[Dictionary, Column, Column]:
         """A dictionary of its keys and those of a column, in host memory; the numbers of its own keys in that, in
         their order, and those of the column."""
-        size, session = self._native.size, self._device.session()
-        own = self._native.keys(session, 0)
-        offsets = view(own.offsets, size + 1, "i8", own)
-        letters = view(own.bytes, int(offsets[-1]), "u1", own)
+        size = self.size
+        offsets, letters = self.strings()
         cells = column.kept[0]
         more, begins, sizes = letters_of(cells)
         ends = np.concatenate([offsets, int(offsets[-1]) + np.append(begins[1:], len(more)) - begins[:1]])

@@ -42,10 +42,10 @@ class Held:
 
         def __getattr__(self, name: str) -> Any:
             said = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if name in ("save", "dump", "to_file"):
-                raise AttributeError(f"{said}: it lives in memory alone; save its columns, and build it again")
             if name in self._instead:
                 raise AttributeError(f"{said}; {self._instead[name]}")
+            if name in ("save", "dump", "to_file"):
+                raise AttributeError(f"{said}: it lives in memory alone; save its columns, and build it again")
             raise AttributeError(said, name=name, obj=self)
 
     def close(self) -> None:

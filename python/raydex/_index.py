@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import os
 import weakref
 from dataclasses import dataclass
 from typing import Any, cast, overload
@@ -24,7 +25,8 @@ from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import take_alike
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
-from raydex._keys import Key
+from raydex._kept import device_of, dictionary_of, facts_of, key_in, key_of_format, note_of, path_of
+from raydex._keys import Key, facts_of_key
 from raydex._matches import Matches
 from raydex._plain import NONE, NOWHERE, plain_columns
 from raydex._sources import Source, look, look_at_values, not_a_text, same_device
@@ -149,8 +151,9 @@ class Index(Held):
     *Ctrl-C* ends queries and builds, on the CPU within 0.2 s or so, on a GPU between launches; edits come to
     their end first.
 
-    *Copies*: an index has memory of its own and is neither copied nor pickled: `copy.copy` and the like raise
-    `raydex.InvalidType`.
+    *Copies*: `copy.copy`, `copy.deepcopy` and `pickle` copy all of an index's memory, and where `save` refuses, so do
+    they. An unpickled index is on a device of the same name. Pickles run code: unpickle what you trust alone; files of
+    `save` are verified, and may come from anybody.
 
     *Errors*: `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `OutOfMemory`, `CudaError`.
     """
@@ -158,6 +161,7 @@ class Index(Held):
     __module__ = "raydex"
     _called = "index"
     _instead = {
+        **dict.fromkeys(("dump", "to_file"), "save(path) writes it to a file"),
         **dict.fromkeys(("append", "add", "extend", "update"), "insert(keys, rows) adds entries"),
         "groupby": "sum(groups, values=column) and raydex.aggregate(index, values) have what groups have",
         **dict.fromkeys(("get", "find", "loc", "map"), "first(points) has rows, lookup(points, values) cells"),
@@ -245,6 +249,79 @@ class Index(Held):
 
     def _asked_on(self) -> list[int]:
         return super()._asked_on() + _raydex.streams_of_index(self._number)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the index to a file, which `raydex.load` opens.
+
+        The file is written whole or not at all: beside its path, and moved there once it is on the disk. What was
+        there before stays until then, and those who have it open keep it. Texts, times with their units, and columns
+        that were packed come back as they were. Strings that are found by a hash are `raydex.Unsupported`, as are
+        `rx` with `primitives="rows"`, and several columns if a dictionary numbers some of them: keep the columns,
+        and build the index again.
+
+        Cost: a read of the index and a write of as many bytes, for which the disk is waited."""
+        name = path_of(path)
+        with self._changes:
+            note = self._note()
+            self._device.run(self._native.save, self._session, self._stream, name, note)
+
+    def _note(self) -> bytes:
+        """What the library does not know: what its keys stand for."""
+        self._check_open()
+        if self._is_hashed:
+            raise Unsupported(
+                "save: strings that are found by a hash are read where the column has them; keep the column and build "
+                "the index again, or build it with structure='auto'"
+            )
+        facts: dict[str, Any] = {"key": facts_of_key(self._key)}
+        if self._words is None:
+            return note_of(facts)
+        offsets, letters = self._words.strings()
+        return note_of(facts | {"strings": [len(letters), len(offsets)]}, (offsets, letters))
+
+    @classmethod
+    def _of_note(cls, native: Any, note: bytes, device: Device, stream: int, kept: Any) -> Index:
+        """What was loaded with a note, be it one of Python or not."""
+        try:
+            found = facts_of(note)
+            if found is None:
+                return Index(native, device, key_of_format(native.info()[2]), kept, stream)
+            facts, end = found
+            return cls._of_facts(native, facts, note, end, device, stream, kept)
+        except (ValueError, TypeError, KeyError, RecursionError) as problem:
+            raise InvalidArgument(f"path: section 'note': it is none of an index: {problem}") from None
+
+    @classmethod
+    def _of_facts(
+        cls, native: Any, facts: dict[str, Any], note: bytes, end: int, device: Device, stream: int, kept: Any
+    ) -> Index:
+        """The same of what a note says, whose arrays begin at `end`."""
+        key = key_in(facts, native.info()[2])
+        words = dictionary_of(note, end, facts["strings"], key, device) if key.dtype is None else None
+        return Index(native, device, key, kept, stream, words=words)
+
+    def _bytes(self) -> bytes:
+        """What `save` would write."""
+        with self._changes:
+            note = self._note()
+            kept: bytes = self._device.run(self._native.to_bytes, self._session, self._stream, note)
+        return kept
+
+    @classmethod
+    def _of_bytes(cls, kept: bytes, device: str, verify: bool = True) -> Index:
+        """An index of them; what a pickle calls."""
+        target = device_of(device)
+        native, note = target.run(_raydex.Index.from_bytes, target.backend, target.session(), 0, kept, verify)
+        return cls._of_note(native, note, target, 0, None)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (type(self)._of_bytes, (self._bytes(), self._device.name))
+
+    def __copy__(self) -> Index:
+        return self._of_bytes(self._bytes(), self._device.name, verify=False)
+
+    def __deepcopy__(self, memo: Any) -> Index:
+        return self.__copy__()
 
     # Probes
 

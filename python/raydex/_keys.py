@@ -137,3 +137,26 @@ def converts(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     if source.kind in "mM" or target.kind in "mM":
         return source == target
     return bool(np.can_cast(source, target, "safe")) and not (source.kind in "biuf" and target.kind not in "biuf")
+
+
+def facts_of_key(key: Key) -> dict[str, Any]:
+    """A key for a file."""
+    return {
+        "dtype": None if key.dtype is None else key.dtype.str, "unit": key.unit, "void": key.is_void,
+        "whole": key.is_whole,
+    }  # fmt: skip
+
+
+def key_of_facts(facts: dict[str, Any]) -> Key:
+    """Raises ValueError, TypeError or KeyError for what says nothing of a key."""
+    text, unit, void, whole = (facts[name] for name in ("dtype", "unit", "void", "whole"))
+    if not (isinstance(text, (str, type(None))) and isinstance(unit, str)) or len(text or "") > 20 or len(unit) > 200:
+        raise ValueError("a key of no type")
+    dtype = None if text is None else np.dtype(text)
+    if dtype is not None and (dtype.kind not in "iufmMS" or not dtype.isnative):
+        raise ValueError(f"{text} is no type of keys")
+    key = Key(dtype, unit, bool(void), bool(whole))
+    if dtype is not None:
+        format_of(key)
+    _ = (key.time, key.scale)  # which read the unit
+    return key

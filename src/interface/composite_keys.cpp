@@ -37,6 +37,14 @@ composite_keys::composite_keys(backend where, const context& on,
   rethrow_as_error();
 }
 
+composite_keys::composite_keys(backend where, std::vector<composite_part> parts) try
+    : where_(where), parts_(std::move(parts)) {
+  check_available(where);
+  packed_ = columns_of_parts(parts_);
+} catch (...) {
+  rethrow_as_error();
+}
+
 composite_keys::composite_keys(composite_keys&&) noexcept = default;
 composite_keys& composite_keys::operator=(composite_keys&&) noexcept = default;
 composite_keys::~composite_keys() = default;

@@ -311,4 +311,10 @@ void index::do_edit(stream_t /*stream*/, const edits& /*batch*/) {
       fmt::format("{} takes no insertions and deletions; pivot_tree does", info_.structure));
 }
 
+void index::do_keep(const context& /*own*/, kept_memory& /*file*/) {
+  throw unsupported(fmt::format(
+      "save: {} ({}) cannot be kept in a file; keep the column, and build the index again",
+      info_.structure, info_.options));
+}
+
 }  // namespace raydex

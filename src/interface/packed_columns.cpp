@@ -12,6 +12,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
+#include "src/interface/checks.hpp"
 #include "src/interface/composite_numbers.hpp"
 
 namespace raydex {
@@ -180,6 +181,26 @@ std::unique_ptr<packed_columns> pack_columns(backend where, const context& on,
   }
   const std::size_t left = all.size();
   return packed(where, on, std::move(head), all, left, rows);
+}
+
+std::unique_ptr<packed_columns> columns_of_parts(const std::vector<composite_part>& parts) {
+  const auto is_right = [](const composite_part& one) {
+    if (!one.format || one.numbered || one.missing > missing_cells::last || one.step == 0)
+      return false;
+    check_format("parts", *one.format);
+    const bool is_narrow = one.format->width <= 4;
+    return (!is_narrow || one.last <= ~std::uint32_t{0}) && one.bits <= most_bits &&
+           one.bits == bits_of_column(one);
+  };
+  unsigned bits = 0;
+  for (const composite_part& one : parts)
+    bits += is_right(one) ? one.bits : most_bits + 1;
+  if (parts.empty() || parts.size() > 16 || bits > most_bits)
+    throw invalid_argument("parts: no columns are packed like this");
+  auto made = std::make_unique<packed_columns>();
+  made->parts = parts;
+  made->words.resize(parts.size());
+  return made;
 }
 
 std::uint64_t packed_columns::resident_bytes() const {

@@ -70,4 +70,7 @@ std::unique_ptr<packed_columns> pack_columns(backend where, const context& on,
                                              std::span<const composite_column> columns,
                                              std::vector<composite_part>& parts, packed_keys* rows);
 
+// Of parts without numbers, which are checked.
+std::unique_ptr<packed_columns> columns_of_parts(const std::vector<composite_part>& parts);
+
 }  // namespace raydex

@@ -374,6 +374,9 @@ void check_column(const subject& tested, const session& at, content what, row_id
   // Wide row ids lie beside the structure.
   ASSERT_FALSE(keys_alone && kind == row_id_kind::narrow);
   ASSERT_EQ(built->info().n, size);
+  // Some go through the bytes of a file.
+  if (size % 4 == 1 && !is_by_rows(*built))
+    built = from_bytes(tested.where, at, to_bytes(at, *built), {.verify = size % 8 == 1}).held;
 
   // A range of keys far apart is one ray per row of a scene that has no sorted column.
   const bool far_apart = what == content::random || what == content::extremes;

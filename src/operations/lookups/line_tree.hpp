@@ -11,6 +11,7 @@
 #include "raydex/core/lookups/tree_build.hpp"
 #include "raydex/memory.hpp"
 #include "raydex/pivot_tree.hpp"
+#include "src/interface/kept_memory.hpp"
 #include "src/operations/lookups/fill_root.hpp"
 #include "src/operations/machine.hpp"
 
@@ -54,6 +55,25 @@ struct rounding {
 
   bool operator==(const rounding&) const = default;
 };
+
+// Children of a root that fits fast memory.
+template <class Key, class Executor>
+std::uint64_t most_roots_of() {
+  return 1 + std::min<std::uint64_t>(core::root_node<Key>::most_pivots,
+                                     Executor::fast_memory() * 2 / 3 / sizeof(Key));
+}
+
+// Decides which nodes there are above so many entries.
+template <class Key>
+void plan_line_tree(line_tree<Key>& tree, std::uint64_t size, std::uint64_t most_roots,
+                    const rounding& by) {
+  using made = line_tree<Key>;
+  tree.lowest = {size, core::line_entries, made::narrow::fan_out, most_roots, by.narrow ? 1U : 0U};
+  tree.rounded = {size, tree.lowest.entries_per_root(), made::quantised::fan_out, most_roots,
+                  by.quantised};
+  tree.exact = {size, tree.rounded.entries_per_root(), made::fan_out, most_roots};
+  tree.root_pivots = static_cast<std::uint32_t>(tree.exact.roots() - 1);
+}
 
 // Counts, in some nodes of each level that rounds, the searches that they would lead to a child
 // before its own.
@@ -114,7 +134,7 @@ class misled_searches {
 // Writes a tree whose levels that round are planned: their nodes, the pivots above them, the root.
 template <class Executor, class Entries>
 void place_line_tree(const context& on, const Entries& all, std::uint64_t size,
-                     std::uint64_t most_roots, line_tree<typename Entries::key_type>& to) {
+                     line_tree<typename Entries::key_type>& to) {
   using root = core::root_node<typename Entries::key_type>;
   to.narrow_nodes = {on, to.lowest.nodes()};
   const core::place_narrow_nodes<Entries> narrow{to.lowest, all, size, to.narrow_nodes.data()};
@@ -123,12 +143,10 @@ void place_line_tree(const context& on, const Entries& all, std::uint64_t size,
   const core::place_nodes<Entries> quantised{to.rounded, all, size, to.nodes.data()};
   Executor::for_each(on, quantised, quantised.items());
 
-  to.exact = {size, to.rounded.entries_per_root(), to.fan_out, most_roots};
   to.pivots = {on, to.exact.size()};
   Executor::for_each(on, core::place_pivots<Entries>{to.exact, all, size, to.pivots.data()},
                      to.exact.size());
 
-  to.root_pivots = static_cast<std::uint32_t>(to.exact.roots() - 1);
   to.root = {on, root::bytes(to.root_pivots)};
   if (to.root_pivots == 0) return;
   Executor::for_each(on, typename root::template fill_scale<Entries>{all, size, to.root.data()}, 1);
@@ -143,15 +161,10 @@ template <class Executor, class Entries>
 auto grow_line_tree(const context& on, const Entries& all, std::uint64_t size, tree_nodes nodes) {
   using key = typename Entries::key_type;
   using tree = line_tree<key>;
-  const std::uint64_t most_roots =
-      1 + std::min<std::uint64_t>(core::root_node<key>::most_pivots,
-                                  Executor::fast_memory() * 2 / 3 / sizeof(key));
+  const std::uint64_t most_roots = most_roots_of<key, Executor>();
   const auto planned = [&](const rounding& by) {
     tree made;
-    made.lowest = {size, core::line_entries, tree::narrow::fan_out, most_roots,
-                   by.narrow ? 1U : 0U};
-    made.rounded = {size, made.lowest.entries_per_root(), tree::quantised::fan_out, most_roots,
-                    by.quantised};
+    plan_line_tree(made, size, most_roots, by);
     return made;
   };
 
@@ -162,18 +175,40 @@ auto grow_line_tree(const context& on, const Entries& all, std::uint64_t size, t
   tree made = planned({nodes == tree_nodes::narrow || (nodes == tree_nodes::automatic && outgrows),
                        nodes == tree_nodes::exact ? 0 : core::pivot_levels::most});
   if (nodes != tree_nodes::automatic) {
-    place_line_tree<Executor>(on, all, size, most_roots, made);
+    place_line_tree<Executor>(on, all, size, made);
     return made;
   }
   // The tree is made as if all levels were right, and made again if some are not: so the host waits
   // but once for nearly all columns.
   for (;;) {
     const misled_searches<Executor, Entries> misled(on, all, size, made.lowest, made.rounded);
-    place_line_tree<Executor>(on, all, size, most_roots, made);
+    place_line_tree<Executor>(on, all, size, made);
     const rounding right = misled.right_ones(on);
     if (right == rounding{made.lowest.count() != 0, made.rounded.count()}) return made;
     made = planned(right);
   }
+}
+
+// Keeps a tree above so many entries, one at least. False if the nodes of a file are not to be
+// trusted, or for fast memory of another size: then it is to be grown.
+template <class Executor, class Key>
+bool keep_line_tree(const context& own, kept_memory& file, std::uint64_t size,
+                    line_tree<Key>& tree) {
+  std::uint64_t most_roots = most_roots_of<Key, Executor>();
+  std::uint32_t narrow = tree.lowest.count();
+  std::uint32_t quantised = tree.rounded.count();
+  file.number("roots", most_roots);
+  file.number("narrow levels", narrow, 1);
+  file.number("quantised levels", quantised, core::pivot_levels::most);
+  if (file.loads()) {
+    if (file.verifies() || most_roots != most_roots_of<Key, Executor>()) return false;
+    plan_line_tree(tree, size, most_roots, {narrow != 0, quantised});
+  }
+  file.array<Executor>("narrow nodes", own, tree.narrow_nodes, tree.lowest.nodes());
+  file.array<Executor>("quantised nodes", own, tree.nodes, tree.rounded.nodes());
+  file.array<Executor>("pivots", own, tree.pivots, tree.exact.size());
+  file.array<Executor>("root", own, tree.root, core::root_node<Key>::bytes(tree.root_pivots));
+  return true;
 }
 
 }  // namespace raydex

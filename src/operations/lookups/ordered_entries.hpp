@@ -8,6 +8,7 @@
 
 #include "raydex/memory.hpp"
 #include "raydex/options.hpp"
+#include "src/operations/lookups/kept_entries.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 
@@ -115,6 +116,11 @@ class entry_buffer<Key, RowId, layout::column> {
 
   put_columns<Key, RowId> put() { return {keys_.data(), rows_.data()}; }
   entry_storage storage() const { return {keys_.data(), rows_.data(), layout::column}; }
+  template <class Executor>
+  void keep(const context& own, kept_memory& file, std::uint64_t size) {
+    file.array<Executor>("keys", own, keys_, size);
+    file.array<Executor>("row ids", own, rows_, size);
+  }
 
  private:
   buffer<Key> keys_;
@@ -131,6 +137,11 @@ class entry_buffer<Key, RowId, layout::row> {
 
   put_rows<Key, RowId> put() { return {words_.data()}; }
   entry_storage storage() const { return {words_.data(), nullptr, layout::row}; }
+  template <class Executor>
+  void keep(const context& own, kept_memory& file, std::uint64_t size) {
+    file.array<Executor>("entries", own, words_,
+                         size * core::row_entries<Key, RowId>::words_per_entry);
+  }
 
  private:
   buffer<std::uint32_t> words_;
@@ -144,6 +155,10 @@ class entry_buffer<Key, RowId, layout::keys> {
 
   put_keys<Key, RowId> put() { return {keys_.data()}; }
   entry_storage storage() const { return {keys_.data(), nullptr, layout::keys}; }
+  template <class Executor>
+  void keep(const context& own, kept_memory& file, std::uint64_t size) {
+    file.array<Executor>("keys", own, keys_, size);
+  }
 
  private:
   buffer<Key> keys_;

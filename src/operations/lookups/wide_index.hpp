@@ -22,6 +22,7 @@
 #include "src/interface/dispatch.hpp"
 #include "src/interface/searchable.hpp"
 #include "src/operations/lookups/built_index.hpp"
+#include "src/operations/lookups/kept_entries.hpp"
 
 namespace raydex {
 
@@ -254,6 +255,19 @@ class wide_index final : public index, public counts_repairs {
   }
   std::uint64_t do_read(const context& on, const std::uint64_t* number) const override {
     return Executor::read(on, number);
+  }
+
+  void do_keep(const context& own, kept_memory& file) override {
+    dispatch_key(info_.key, [&]<class Key>() {
+      if (!file.loads()) {
+        file.array<Executor>("keys", own, std::as_const(std::get<buffer<Key>>(held_.keys)));
+        file.array<Executor>("row ids", own, std::as_const(held_.rows));
+        return;
+      }
+      held_ = hold<Key>(own, load_sorted<Executor, Key, std::uint64_t>(own, file, info_.entries,
+                                                                       info_.max_row_id));
+    });
+    if (file.loads()) describe(info_.n);
   }
 
   // Merges the batch with the entries, and builds anew.

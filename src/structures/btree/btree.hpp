@@ -15,6 +15,8 @@
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/lookups/edited.hpp"
 #include "src/operations/lookups/fill_root.hpp"
+#include "src/operations/lookups/kept_entries.hpp"
+#include "src/operations/lookups/line_tree.hpp"
 
 namespace raydex {
 
@@ -27,6 +29,78 @@ struct copy_row_ids {
   const RowId* from;
   RowId* to;
   RAYDEX_HD void operator()(std::uint64_t i) const { to[i] = from[i]; }
+};
+
+// Clears what no search reads, so that a file has nothing of what was in memory before: the ends of
+// pages, and pages that are free.
+template <class Key, class RowId>
+struct clear_unread {
+  core::btree_pages<Key, RowId> pages;
+  std::uint32_t* words;
+  const RowId* free_list;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    constexpr std::uint64_t page_words =
+        core::page_capacity<Key> * core::row_entries<Key, RowId>::words_per_entry;
+    constexpr std::uint64_t leaf_words =
+        core::line_entries * core::row_entries<Key, RowId>::words_per_entry;
+    const bool in_use = i < pages.count;
+    const auto page = static_cast<RowId>(i);
+    const std::uint64_t place = in_use ? pages.place(page) : free_list[i - pages.count];
+    const std::uint64_t leaves =
+        in_use ? (pages.size(page) + core::line_entries - 1) / core::line_entries : 0;
+    for (std::uint64_t word = leaves * leaf_words; word < page_words; ++word)
+      words[place * page_words + word] = 0;
+  }
+};
+
+// Counts pages of a file that are not as they are written: see `page_writer`.
+template <class Key, class RowId>
+struct count_wrong_pages {
+  core::btree_pages<Key, RowId> pages;
+  std::uint64_t used;  // pages in memory that may be in use
+  std::uint64_t entries;
+  std::uint64_t max_row_id;
+  core::spread_count wrong;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const auto page = static_cast<RowId>(i);
+    wrong.add(i, is_there(page) && is_right(page) ? 0 : 1);
+  }
+
+ private:
+  RAYDEX_HD bool is_there(RowId page) const {
+    const RowId begin = pages.first_rank(page);
+    const RowId end = pages.first_rank(page + 1);
+    return pages.place(page) < used && begin < end && end - begin <= core::page_capacity<Key> &&
+           (page != 0 || begin == 0) && (page + 1 != pages.count || end == entries);
+  }
+  RAYDEX_HD bool is_right(RowId page) const {
+    const RowId size = pages.size(page);
+    const RowId leaves = (size + core::line_entries - 1) / core::line_entries;
+    const Key* const pivots =
+        pages.pivots + std::uint64_t{pages.place(page)} * core::line_pivots<Key>;
+    Key before = 0;
+    if (page != 0) {
+      if (!is_there(page - 1)) return false;
+      before = pages.key(page - 1);
+    }
+    bool right = true;
+    for (RowId slot = 0; slot < leaves * core::line_entries; ++slot) {
+      const core::entry<Key, RowId> one = pages.at(page, slot);
+      if (slot < size) {
+        right = right && before <= one.key && one.row <= max_row_id;
+        if (slot % core::line_entries == core::line_entries - 1 && slot + 1 < size)
+          right = right && pivots[slot / core::line_entries] == one.key;
+      } else {
+        right = right && one.key == static_cast<Key>(-1) && one.row == static_cast<RowId>(-1);
+      }
+      before = one.key;
+    }
+    for (RowId i = leaves - 1; i < core::line_pivots<Key>; ++i)
+      right = right && pivots[i] == static_cast<Key>(-1);
+    return right;
+  }
 };
 
 template <class Key, class RowId, executor Executor>
@@ -107,6 +181,51 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
     return {size, entries.max_row_id};
   }
 
+  void do_keep(const context& own, kept_memory& file) override {
+    constexpr std::uint64_t most_pages = not_found<RowId> / capacity;
+    const std::uint64_t size = this->info_.entries;
+    directory& in = directory_;
+    std::uint64_t most_roots = most_roots_of<Key, Executor>();
+    bool is_in_order = in.order.size() == 0;
+    file.number("roots", most_roots);
+    file.number("pages in memory", in.unused, most_pages);
+    file.number("pages", in.pages, in.unused);
+    file.number("pages listed free", in.free_count, in.unused - in.pages);
+    file.number("pages lie in order", is_in_order);
+    if (file.loads()) file.check("order", (in.pages == 0) == (size == 0));
+    if (file.loads()) {
+      memory_.room = in.unused;
+    } else {
+      Executor::for_each(own,
+                         clear_unread<Key, RowId>{pages_of(memory_, in), memory_.words.data(),
+                                                  in.free_list.data()},
+                         in.pages + in.free_count);
+    }
+    file.array<Executor>("page pivots", own, memory_.pivots, in.unused * core::line_pivots<Key>);
+    file.array<Executor>("entries", own, memory_.words,
+                         in.unused * capacity * core::row_entries<Key, RowId>::words_per_entry);
+    file.array<Executor>("order", own, in.order, is_in_order ? 0 : in.pages);
+    file.array<Executor>("first ranks", own, in.first_ranks, in.pages == 0 ? 0 : in.pages + 1);
+    file.array<Executor>("free pages", own, in.free_list, in.free_count);
+    if (in.pages == 0) return look_at_held();
+    if (!file.loads() || (!file.verifies() && most_roots == most_roots_of<Key, Executor>())) {
+      if (file.loads()) plan(in);
+      file.array<Executor>("pivots", own, in.pivots, in.levels.size());
+      file.array<Executor>("root", own, in.root, root::bytes(in.root_pivots));
+    } else {
+      spread_counts<1, Executor> wrong(own);
+      Executor::for_each(own,
+                         count_wrong_pages<Key, RowId>{pages_of(memory_, in), in.unused, size,
+                                                       this->info_.max_row_id, wrong[0]},
+                         in.pages);
+      file.check("entries", wrong.sums(own)[0] == 0);
+      if (in.free_count != 0)
+        check_numbers_of<Executor>(file, "free pages", own, in.free_list, in.unused - 1);
+      grow(own, memory_, in);
+    }
+    look_at_held();
+  }
+
   static pages_type pages_of(const page_memory& memory, const directory& from) {
     return {memory.pivots.data(),
             {memory.words.data()},
@@ -115,18 +234,20 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
             static_cast<RowId>(from.pages)};
   }
 
+  // Decides which pivots there are above the pages.
+  static void plan(directory& to) {
+    to.levels = {to.pages, 1, view_type::fan_out, most_roots_of<Key, Executor>()};
+    to.root_pivots = static_cast<std::uint32_t>(to.levels.roots() - 1);
+  }
+
   // Builds what is above the pages.
   static void grow(const context& on, const page_memory& memory, directory& to) {
     const pages_type pages = pages_of(memory, to);
-    const std::uint64_t most_roots =
-        1 +
-        std::min<std::uint64_t>(root::most_pivots, Executor::fast_memory() * 2 / 3 / sizeof(Key));
-    to.levels = {to.pages, 1, view_type::fan_out, most_roots};
+    plan(to);
     to.pivots = {on, to.levels.size()};
     Executor::for_each(on,
                        core::place_pivots<pages_type>{to.levels, pages, to.pages, to.pivots.data()},
                        to.levels.size());
-    to.root_pivots = static_cast<std::uint32_t>(to.levels.roots() - 1);
     if (to.root_pivots == 0) return;
     to.root = {on, root::bytes(to.root_pivots)};
     Executor::for_each(
@@ -142,6 +263,9 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
   }
   void hold(directory&& from) {
     directory_ = std::move(from);
+    look_at_held();
+  }
+  void look_at_held() {
     this->tree_ = {.root = directory_.root.data(),
                    .root_pivots = directory_.root_pivots,
                    .levels = directory_.levels,

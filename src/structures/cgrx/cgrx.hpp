@@ -15,6 +15,7 @@
 #include "raydex/core/rays/cgrx.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/edited.hpp"
+#include "src/operations/lookups/kept_entries.hpp"
 #include "src/operations/lookups/ordered_entries.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/built_ray_index.hpp"
@@ -235,6 +236,19 @@ class built_cgrx final
             keys, begins.data(), std::uint64_t{options_.bucket} * options_.rebuild, found.data()},
         buckets);
     return executor::read(on, found.data()) != 0;
+  }
+
+  void do_keep(const context& own, kept_memory& file) override {
+    if (!file.loads()) {
+      sorted copy;
+      return save_sorted<executor>(own, file, entries_.column(own, copy));
+    }
+    const index_info& info = this->info_;
+    held_entries entries(
+        own, load_sorted<executor, Key, RowId>(own, file, info.entries, info.max_row_id),
+        options_.layout);
+    scene_ = place(own, entries.column(), entries);
+    hold(std::move(entries));
   }
 
   void do_rebuild(stream_t stream) override {

@@ -17,6 +17,7 @@
 #include "raydex/error.hpp"
 #include "src/interface/row_id_checks.hpp"
 #include "src/operations/lookups/edited.hpp"
+#include "src/operations/lookups/kept_entries.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 #include "src/operations/rays/built_ray_index.hpp"
@@ -320,6 +321,13 @@ class built_node_cgrx final
       all = std::move(*changed);
     held_ = hold(on, all);
     return {all.keys.size(), max_row_id};
+  }
+
+  void do_keep(const context& own, kept_memory& file) override {
+    if (!file.loads()) return save_sorted<executor>(own, file, collect(own));
+    const facts now{this->info_.entries, this->info_.max_row_id};
+    held_ = hold(own, load_sorted<executor, Key, RowId>(own, file, now.entries, now.max_row_id));
+    describe(now);
   }
 
   void do_rebuild(stream_t stream) override {

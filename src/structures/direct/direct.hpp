@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -17,6 +18,29 @@ namespace raydex {
 
 // Keys whose largest one is so far above the smallest.
 [[noreturn]] void refuse_span(std::uint64_t keys, std::uint64_t span, unsigned limit);
+
+// Counts places of a file that are not as `list_firsts` and sums of entries leave them, and those
+// with several entries.
+template <class RowId>
+struct count_wrong_places {
+  const RowId* ranks;
+  const RowId* rows;
+  const RowId* firsts;
+  std::uint64_t places;
+  RowId entries;
+  core::spread_count wrong;
+  core::spread_count several;
+  RAYDEX_HD void operator()(std::uint64_t place) const {
+    const RowId begin = ranks[place];
+    const RowId end = ranks[place + 1];
+    bool right = begin <= end && end <= entries && (place != 0 || begin == 0) &&
+                 (place + 1 != places || end == entries);
+    if (right)
+      right = firsts[place] == (begin < end ? rows[begin] : std::numeric_limits<RowId>::max());
+    wrong.add(place, right ? 0 : 1);
+    several.add(place, right && end - begin > 1 ? 1 : 0);
+  }
+};
 
 template <class Key, class RowId, class Executor>
 class built_direct final
@@ -76,6 +100,44 @@ class built_direct final
     this->wait_before_replacing(on);
     held_ = std::move(made);
     this->places_ = held_.storage;
+  }
+
+  void do_keep(const context& own, kept_memory& file) override {
+    const std::uint64_t size = this->info_.entries;
+    auto& to = held_.storage;
+    bool is_dense = held_.ranks.size() == 0;  // a place is a rank
+    file.number("smallest key", to.smallest, std::numeric_limits<Key>::max());
+    file.number("places", to.size);
+    file.number("keys are different", to.different);
+    file.number("places are ranks", is_dense);
+    if (file.loads()) {
+      const std::uint64_t above = std::numeric_limits<Key>::max() - to.smallest;
+      const bool fits = size == 0 ? to.size == 0 : to.size != 0 && to.size - 1 <= above;
+      file.check("firsts", fits && (!is_dense || (to.size == size && to.different)));
+    }
+    file.array<Executor>("firsts", own, held_.firsts, to.size);
+    file.array<Executor>("ranks", own, held_.ranks, is_dense ? 0 : to.size + 1);
+    file.array<Executor>("rows", own, held_.rows, is_dense ? 0 : size);
+    if (!file.loads()) return;
+    if (file.verifies()) check_places(own, file, is_dense);
+    to.firsts = held_.firsts.data();
+    to.ranks = held_.ranks.data();
+    to.rows = held_.rows.data();
+    this->places_ = to;
+  }
+  void check_places(const context& own, const kept_memory& file, bool is_dense) const {
+    const std::uint64_t most = this->info_.max_row_id;
+    if (is_dense) return check_numbers_of<Executor>(file, "firsts", own, held_.firsts, most);
+    check_numbers_of<Executor>(file, "rows", own, held_.rows, most);
+    spread_counts<2, Executor> counts(own);
+    const std::uint64_t places = held_.firsts.size();
+    Executor::for_each(own,
+                       count_wrong_places<RowId>{
+                           held_.ranks.data(), held_.rows.data(), held_.firsts.data(), places,
+                           static_cast<RowId>(this->info_.entries), counts[0], counts[1]},
+                       places);
+    const auto [wrong, several] = counts.sums(own);
+    file.check("ranks", wrong == 0 && (several == 0) == held_.storage.different);
   }
 
   core::strided_list<Key, RowId> list(const context& on, sorted& copy) const override {

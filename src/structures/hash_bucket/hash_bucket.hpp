@@ -59,6 +59,12 @@ class built_hash_bucket final
     return made;
   }
 
+  std::uint32_t keep_sizes(kept_memory& file, typename hash_bucket::table_storage& how) override {
+    file.number("chains", how.chains, base::most_buckets, 1);
+    file.number("nodes", how.nodes, base::most_buckets, how.chains);
+    return how.nodes;
+  }
+
   // Chains that a build has for so many entries.
   std::uint64_t chains_of(std::uint64_t entries) const {
     const std::uint64_t each = std::uint64_t{nodes::slots} * occupancy_;

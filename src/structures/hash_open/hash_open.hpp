@@ -39,6 +39,21 @@ class built_hash_open final
                : place_anywhere(on, from, homes, anyhow);
   }
 
+  std::uint32_t keep_sizes(kept_memory& file, typename hash_open::table_storage& how) override {
+    core::bucket_sequence& all = how.sequence;
+    file.number("homes", all.homes, base::most_buckets, 1);
+    file.number("buckets", all.count, base::most_buckets, all.homes);
+    file.number("farthest", all.farthest, all.count);
+    file.number("hashes ascend", how.ascending);
+    const bool is_linear = options_.placement == core::hash_placement::linear;
+    if (file.loads()) {
+      all.placement = options_.placement;
+      how.bytes = Bytes;
+      file.check("buckets", is_linear || (all.homes == all.count && !how.ascending));
+    }
+    return all.count;
+  }
+
   // Buckets that a build has for so many entries, without those at its end.
   std::uint64_t homes_of(std::uint64_t entries) const {
     const std::uint64_t slots = (entries * 100 + options_.load - 1) / options_.load;

@@ -49,6 +49,10 @@ class built_line_tree final
   }
 
  private:
+  static std::uint64_t padded_to_leaves(std::uint64_t size) {
+    return (size + core::line_entries - 1) / core::line_entries * core::line_entries;
+  }
+
   // The leaves of a column whose row ids are ranks.
   leaf_buffer ascending_leaves(const context& on, const column& keys,
                                const std::optional<column>& row_ids) const {
@@ -56,8 +60,7 @@ class built_line_tree final
       throw unsupported(
           "option layout: keys is for columns without missing keys or row ids of their own");
     }
-    const std::uint64_t padded =
-        (keys.size + core::line_entries - 1) / core::line_entries * core::line_entries;
+    const std::uint64_t padded = padded_to_leaves(keys.size);
     leaf_buffer leaves(on, padded);
     spread_counts<1, Executor> descents(on);
     const put_leaves<Key> put{{cells_of(keys)}, keys.size, leaves.put().keys};
@@ -88,6 +91,9 @@ class built_line_tree final
     this->wait_before_replacing(on);
     entries_ = std::move(leaves);
     tree_of_leaves_ = std::move(tree);
+    look_at_held();
+  }
+  void look_at_held() {
     this->storage_ = entries_.storage();
     this->tree_ = {.search = tree_search::lines,
                    .levels = tree_of_leaves_.exact,
@@ -97,6 +103,19 @@ class built_line_tree final
                    .rounded = tree_of_leaves_.rounded,
                    .nodes = tree_of_leaves_.nodes.data(),
                    .lowest = tree_of_leaves_.narrow_nodes.data()};
+  }
+
+  void do_keep(const context& own, kept_memory& file) override {
+    const std::uint64_t size = this->info_.entries;
+    const std::uint64_t padded = padded_to_leaves(size);
+    entries_.template keep<Executor>(own, file, padded);
+    if (size == 0) return;
+    const bool is_whole = keep_line_tree<Executor>(own, file, size, tree_of_leaves_);
+    if (is_whole) return look_at_held();
+    const entry_storage where = entries_.storage();
+    check_entries_of<Executor>(file, "keys", own, leaf_entries::at(where.keys, where.row_ids), size,
+                               padded, this->info_.max_row_id);
+    hold(own, std::move(entries_), size);
   }
 
   core::strided_list<Key, RowId> list(const context& on,

@@ -13,6 +13,7 @@
 #include "raydex/error.hpp"
 #include "raydex/rx.hpp"
 #include "src/interface/dispatch.hpp"
+#include "src/operations/lookups/kept_entries.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/rays/built_ray_index.hpp"
 #include "src/operations/rays/traced_batches.hpp"
@@ -83,6 +84,12 @@ class built_rx final
     if (!changed) return;
     const std::uint64_t rows = this->info_.n - entries_.keys.size() + changed->keys.size();
     hold(own, std::move(*changed), rows);
+  }
+
+  void do_keep(const context& own, kept_memory& file) override {
+    if (!file.loads()) return save_sorted<executor>(own, file, entries_);
+    const index_info& info = this->info_;
+    hold(own, load_sorted<executor, Key, RowId>(own, file, info.entries, info.max_row_id), info.n);
   }
 
   // The entries with a batch applied; nothing if it changes nothing.

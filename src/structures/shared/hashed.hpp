@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -46,6 +47,97 @@ inline std::uint64_t prime_from(std::uint64_t number) {
                     std::to_string(most) + " can be numbered; pivot_tree takes as many keys");
 }
 
+// Counts buckets of a file that name rows which are not there, or do not lead on; slots with an
+// entry, and the rows of all.
+template <class View>
+struct count_wrong_buckets {
+  using buckets = typename View::buckets;
+
+  View view;
+  std::uint64_t count;  // of buckets
+  std::uint64_t max_row_id;
+  core::spread_count wrong;
+  core::spread_count used;
+  core::spread_count rows;
+
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const auto bucket = static_cast<std::uint32_t>(i);
+    bool right = true;
+    if constexpr (requires { view.chains; }) {
+      const std::uint64_t next = *view.table.link(bucket);
+      right = next == 0 || (next > bucket && next >= view.chains && next < count);
+    }
+    std::uint64_t entries = 0;
+    std::uint64_t all = 0;
+    for (unsigned slot = 0; slot < buckets::slots; ++slot) {
+      const auto row = *view.table.row(bucket, slot);
+      if (row == buckets::none) continue;
+      std::uint64_t own = 1;
+      if (view.runs != nullptr) {
+        const auto run = view.runs[i * buckets::slots + slot];
+        own = run.size;
+        right = right && own != 0 && own <= view.entries && run.begin <= view.entries - own;
+      }
+      right = right && row <= max_row_id;
+      ++entries;
+      all += own;
+    }
+    wrong.add(i, right ? 0 : 1);
+    used.add(i, entries);
+    rows.add(i, all);
+  }
+};
+
+// Counts entries whose hashes do not ascend, or that lookups do not come to, where links lead on;
+// and entries that are met.
+template <class View>
+struct count_wrong_parts {
+  using buckets = typename View::buckets;
+  using key = typename View::key_type;
+
+  View view;
+  std::uint64_t count;  // of buckets
+  core::spread_count wrong;
+  core::spread_count met;
+
+  RAYDEX_HD void operator()(std::uint64_t part) const {
+    std::uint64_t all = 0;
+    bool right = true;
+    key before = 0;
+    view.for_each_entry(part, [&](key hash, auto /*row*/, std::uint64_t /*slot*/) {
+      right = right && (all == 0 ? is_at_home(part, hash) : before < hash);
+      before = hash;
+      ++all;
+    });
+    if constexpr (requires { view.chains; }) {
+      right = right && (all == 0 || view.home(before) == part);
+    } else if (part + 1 == count) {
+      right = right && view.table.key(static_cast<std::uint32_t>(part), buckets::slots - 1) ==
+                           buckets::never;
+    }
+    wrong.add(part, right ? 0 : 1);
+    met.add(part, all);
+  }
+
+ private:
+  // Of the first hash of a part.
+  RAYDEX_HD bool is_at_home(std::uint64_t part, key hash) const {
+    if constexpr (requires { view.chains; }) return view.home(hash) == part;
+    if (view.home(hash) > part) return false;
+    // Behind the last hash before it.
+    for (std::uint64_t bucket = part; bucket > 0; --bucket) {
+      bool is_after = true;
+      bool any = false;
+      view.for_each_entry(bucket - 1, [&](key other, auto /*row*/, std::uint64_t /*slot*/) {
+        any = true;
+        is_after = other < hash;
+      });
+      if (any) return is_after;
+    }
+    return true;
+  }
+};
+
 template <class Base, class View, class Executor>
 class built_hash : public built_ordered_index<Base, View, Executor> {
  protected:
@@ -81,6 +173,8 @@ class built_hash : public built_ordered_index<Base, View, Executor> {
     void hold_runs(const context& on, const placed& from) {
       if (from.begins == nullptr) return;
       runs = {on, words.size() / buckets::words * buckets::slots};
+      // A file has those of empty slots, too.
+      Executor::clear(on, reinterpret_cast<row_id*>(runs.data()), 2 * runs.size());
       storage.runs = runs.data();
     }
   };
@@ -100,9 +194,11 @@ class built_hash : public built_ordered_index<Base, View, Executor> {
   // Holds a table in the place of the one that it had.
   void replace(filled&& made) {
     held_ = std::move(made);
-    this->table_ = held_.storage;
-    this->sort_by({.seed = held_.storage.seed});
+    look_at_held();
   }
+
+  // Keeps the numbers that say how buckets lie, and returns how many there are.
+  virtual std::uint32_t keep_sizes(kept_memory& file, typename Base::table_storage& how) = 0;
 
   // Copies the words of a table to one that has as many or more.
   static void copy_table(const context& on, const filled& from, filled& to) {
@@ -140,6 +236,64 @@ class built_hash : public built_ordered_index<Base, View, Executor> {
     made->storage.seed = *order.seed;
     this->wait_before_replacing(on);
     replace(std::move(*made));
+  }
+
+  void look_at_held() {
+    this->table_ = held_.storage;
+    this->sort_by({.seed = held_.storage.seed});
+  }
+
+  void do_keep(const context& own, kept_memory& file) override {
+    bool repeats = keys_repeat();
+    auto growth = std::bit_cast<std::uint64_t>(held_.buckets_an_entry);
+    file.number("seed", held_.storage.seed);
+    file.number("keys repeat", repeats, repeats_ == repetition::refused ? 0 : 1);
+    file.number("slots used", held_.used);
+    file.number("buckets an entry", growth);
+    const std::uint64_t count = keep_sizes(file, held_.storage);
+    file.array<Executor>("buckets", own, held_.words, count * buckets::words);
+    file.array<Executor>("runs", own, held_.runs, repeats ? count * buckets::slots : 0);
+    file.array<Executor>("rows", own, held_.rows, repeats ? this->info_.entries : 0);
+    if (!file.loads()) return;
+    held_.buckets_an_entry = std::bit_cast<double>(growth);
+    file.check("buckets", held_.buckets_an_entry >= 0 && held_.buckets_an_entry <= most_buckets);
+    held_.storage.words = held_.words.data();
+    held_.storage.runs = held_.runs.data();
+    held_.storage.rows = held_.rows.data();
+    look_at_held();
+    if (file.verifies()) check_table(own, file);
+  }
+
+  // Checks a table of a file; one whose hashes do not ascend is made anew.
+  void check_table(const context& own, const kept_memory& file) {
+    const std::uint64_t most = this->info_.max_row_id;
+    const std::uint64_t size = this->info_.entries;
+    const View table = this->queried();
+    const std::uint64_t count = held_.words.size() / buckets::words;
+    check_numbers_of<Executor>(file, "rows", own, held_.rows, most);
+    spread_counts<3, Executor> in_buckets(own);
+    Executor::for_each(
+        own,
+        count_wrong_buckets<View>{table, count, most, in_buckets[0], in_buckets[1], in_buckets[2]},
+        count);
+    const auto [wrong, used, rows] = in_buckets.sums(own);
+    file.check("buckets", wrong == 0 && rows == size);
+    if (table.ascending) {
+      spread_counts<2, Executor> in_parts(own);
+      Executor::for_each(own, count_wrong_parts<View>{table, count, in_parts[0], in_parts[1]},
+                         table.parts());
+      const auto [unordered, met] = in_parts.sums(own);
+      file.check("buckets", unordered == 0 && met == used);
+      return;
+    }
+    sorted all;
+    list(own, all);
+    if (keys_repeat()) all.row_ids = std::move(held_.rows);
+    all.max_row_id = most;
+    const core::column_entries<key, row_id> entries{all.keys.data(), all.row_ids.data()};
+    file.check("buckets", all.keys.size() == size);
+    check_entries_of<Executor>(file, "buckets", own, entries, size, size, most);
+    hold(own, std::move(all));
   }
 
   // Others that are tried after the first one.

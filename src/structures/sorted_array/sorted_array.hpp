@@ -32,6 +32,15 @@ class built_sorted_array final
     this->storage_ = entries_.storage();
   }
 
+  void do_keep(const context& own, kept_memory& file) override {
+    const index_info& info = this->info_;
+    entries_.template keep<Executor>(own, file, info.entries);
+    this->storage_ = entries_.storage();
+    if (file.verifies())
+      check_entries_of<Executor>(file, "keys", own, queried(), info.entries, info.entries,
+                                 info.max_row_id);
+  }
+
   core::strided_list<Key, RowId> list(const context& /*on*/,
                                       sorted_column<Key, RowId>& /*copy*/) const override {
     return list_of<Key, RowId>(this->storage_, this->info_.entries);

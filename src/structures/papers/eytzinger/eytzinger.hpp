@@ -58,6 +58,15 @@ class built_eytzinger final
     this->storage_ = entries_.storage();
   }
 
+  void do_keep(const context& own, kept_memory& file) override {
+    const index_info& info = this->info_;
+    entries_.template keep<Executor>(own, file, info.entries);
+    this->storage_ = entries_.storage();
+    if (file.verifies())
+      check_entries_of<Executor>(file, "keys", own, queried(), info.entries, info.entries,
+                                 info.max_row_id);
+  }
+
   core::strided_list<Key, RowId> list(const context& on, sorted& copy) const override {
     const view_type all = queried();
     copy = {{on, all.size()}, {on, all.size()}};

@@ -32,16 +32,7 @@ class built_group_tree final
  private:
   void hold(const context& on, sorted_column<Key, RowId> ordered) override {
     const std::uint64_t size = ordered.keys.size();
-    core::pivot_levels levels;
-    std::uint64_t leaf = k_ - 1;
-    if (size != 0) {
-      // Without the lowest levels a leaf holds what their nodes would have divided.
-      levels = {size, leaf, k_, 1};
-      while (levels.count() > most_levels_) {
-        leaf *= k_;
-        levels = {size, leaf, k_, 1};
-      }
-    }
+    const core::pivot_levels levels = levels_above(size);
     buffer<Key> pivots(on, levels.size());
     Executor::for_each(
         on,
@@ -54,6 +45,36 @@ class built_group_tree final
     pivots_ = std::move(pivots);
     this->storage_ = entries_.storage();
     this->tree_.levels = levels;
+    this->tree_.pivots = pivots_.data();
+  }
+
+  core::pivot_levels levels_above(std::uint64_t size) const {
+    if (size == 0) return {};
+    // Without the lowest levels a leaf holds what their nodes would have divided.
+    std::uint64_t leaf = k_ - 1;
+    core::pivot_levels levels{size, leaf, k_, 1};
+    while (levels.count() > most_levels_) {
+      leaf *= k_;
+      levels = {size, leaf, k_, 1};
+    }
+    return levels;
+  }
+
+  void do_keep(const context& own, kept_memory& file) override {
+    const std::uint64_t size = this->info_.entries;
+    entries_.template keep<Executor>(own, file, size);
+    this->storage_ = entries_.storage();
+    this->tree_.levels = levels_above(size);
+    const auto leaves = entries::at(this->storage_.keys, this->storage_.row_ids);
+    if (file.verifies()) {
+      check_entries_of<Executor>(file, "keys", own, leaves, size, size, this->info_.max_row_id);
+      pivots_ = {own, this->tree_.levels.size()};
+      Executor::for_each(
+          own, core::place_pivots<entries>{this->tree_.levels, leaves, size, pivots_.data()},
+          pivots_.size());
+    } else {
+      file.array<Executor>("pivots", own, pivots_, this->tree_.levels.size());
+    }
     this->tree_.pivots = pivots_.data();
   }
 

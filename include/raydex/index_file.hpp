@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Indexes in files. A file has the memory of an index as it is, so that one in host memory is
+/// opened by mapping the file: nothing is sorted, and processes share what they read of it. `rx`,
+/// `cgrx` and indexes of 64-bit row ids have their sorted entries in it, and what finds them is
+/// built when the file is loaded. The same file is loaded on `cpu` and `cuda`, with equal answers.
+///
+/// A file has a header of 64 bytes, the arrays of the index, each aligned to 256 bytes, and a
+/// directory that says what they are; numbers are little-endian. Header, directory and each array
+/// have a checksum (XXH64). What may change from version to version is in docs/compatibility.md.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "raydex/capability.hpp"
+#include "raydex/export.hpp"
+#include "raydex/index.hpp"
+#include "raydex/memory.hpp"
+
+namespace raydex {
+
+/// Writes an index to a file, whole or not at all: to a file of another name beside it, which is
+/// flushed to the disk and takes its place; a file that was there stays until then, and stays as it
+/// was if the call fails. The new one may be read and written by whom the process's umask allows.
+///
+/// @param on the stream of the copies, and scratch of a `cgrx` whose entries lie in rows or nodes
+/// @param of the index; neither an edit nor another `save` of it may run at the same time, queries
+///        may
+/// @param path the file; a link that leads to one is followed
+/// @param note bytes that `load` returns with the index
+///
+/// Cost: a read of the index's memory and a write of the file, which the disk decides; of another
+/// backend a copy to the host, 16 MB at a time. Synchronises. *Errors*: `unsupported` for an `rx`
+/// with `primitives=rows`, which keeps no keys; `invalid_argument` for a path that cannot be
+/// written; `error` for a disk that is full or fails.
+RAYDEX_EXPORT void save(const context& on, const index& of, const std::string& path,
+                        std::string_view note = {});
+
+/// The bytes that such a file would have.
+RAYDEX_EXPORT std::vector<std::byte> to_bytes(const context& on, const index& of,
+                                              std::string_view note = {});
+
+/// How a file is loaded.
+struct load_options {
+  /// Whether arrays are verified before they are used: by their checksums, and by a look at what
+  /// they hold, so that no file, be it damaged or made by somebody to do harm, has an index read or
+  /// write beyond its memory. A read of the file, and two of its entries. Without it an index in
+  /// host memory is opened in a millisecond, whatever its size; header, directory and note are
+  /// verified in any case, and files have to be whole and from who is trusted.
+  bool verify = true;
+};
+
+/// An index from a file, and what was saved with it.
+struct loaded_index {
+  std::unique_ptr<index> held;  ///< the index
+  std::string note;             ///< the note
+};
+
+/// Loads an index from a file.
+///
+/// @param where the backend; structures of rays go from `cpu` to `optix` and back, others from
+///        `cpu` to `cuda`
+/// @param on as for `build`
+/// @param path the file
+/// @param options how
+///
+/// On `cpu` the index maps the file, as long as it lives: the file may be replaced or removed in
+/// that time (`save` replaces it), but must not be changed in place. Edits copy the pages that they
+/// change, or what they make anew. The bytes that `info` names are those of the file's pages, too,
+/// whether they are in memory or not. On a GPU arrays are copied. Above the leaves of `pivot_tree`
+/// and `btree` nodes are made anew if the file is verified, or comes from a machine with fast
+/// memory of another size.
+///
+/// *Errors*: `invalid_argument`, which names the part, for files that are none, of another version
+/// or byte order, cut off or changed; else as `build`.
+RAYDEX_EXPORT loaded_index load(backend where, const context& on, const std::string& path,
+                                const load_options& options = {});
+
+/// The same from bytes, which are copied.
+RAYDEX_EXPORT loaded_index from_bytes(backend where, const context& on,
+                                      std::span<const std::byte> bytes,
+                                      const load_options& options = {});
+
+}  // namespace raydex

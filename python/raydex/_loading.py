@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opens files of indexes."""
+
+from __future__ import annotations
+
+import os
+
+from raydex import _raydex
+from raydex._arguments import flag
+from raydex._composite import CompositeIndex
+from raydex._devices import stream_number
+from raydex._errors import InvalidArgument
+from raydex._index import Index
+from raydex._kept import device_of, path_of
+from raydex.typing import DeviceLike, StreamLike
+
+
+def load(
+    path: str | os.PathLike[str], device: DeviceLike = "cpu", stream: StreamLike = None, *, verify: bool = True
+) -> Index:
+    """Opens the file of an index, which `Index.save` wrote.
+
+        >>> import raydex, tempfile, os
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "prices.index")
+        ...     raydex.build([50, 20, 40, 20, 30]).save(path)
+        ...     with raydex.load(path) as index:
+        ...         index.count([20, 35], [20, 50])
+        array([2, 2])
+
+    Parameters
+    ----------
+    path
+        The file. An index in host memory maps it: it may be replaced or removed while the index is open, but must not
+        be changed in place.
+    device
+        Where the index is to be: `cpu`, `cuda`, `cuda:0`, or `optix` for `rx` and `cgrx`. It need not be where it was.
+    stream
+        Of a GPU: the stream of the copies, on which the index frees its memory.
+    verify
+        Whether all of the file is read and verified before anything is used: checksums, and that no row, node or
+        place leads out of its memory. So no file, be it damaged or made by somebody to do harm, gives a wrong answer
+        in silence by a changed bit, or ends the process. Without it only what the file says of itself is verified,
+        and the file has to be from who is trusted; an index in host memory is then open at once, whatever its size.
+
+    Returns
+    -------
+    Index, or CompositeIndex
+        As it was saved. On the CPU edits copy what they change; the file stays as it is.
+
+    Raises
+    ------
+    InvalidArgument
+        For a file that is none, of another version, cut off or changed; the message names the part.
+    Unsupported
+        Where the structure is not on the device: `rx` and `cgrx` are on `cpu` and `optix`, others on `cpu` and `cuda`.
+
+    Cost
+    ----
+    With `verify` a read of the file, and two of its entries; without it none. `rx` and `cgrx` build their scene, and an
+    index of texts of more than 8 bytes the dictionary of them, in any case.
+    """
+    flag("verify", verify)
+    name, target = path_of(path), device_of(device)
+    if stream is not None and target.number is None:
+        raise InvalidArgument(f"stream: {stream!r}, but an index in host memory has none; leave it out")
+    number = 0 if stream is None else stream_number(stream)
+    native, note = target.run(_raydex.Index.load, target.backend, target.session(), number, name, bool(verify))
+    kind = CompositeIndex if CompositeIndex._made_note(note) else Index
+    return kind._of_note(native, note, target, number, stream)

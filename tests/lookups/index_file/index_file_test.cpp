@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indexes that go through the bytes of a file, whole, damaged and made by somebody to do harm.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "raydex/raydex.hpp"
+#include "src/interface/xxh64.hpp"
+#include "tests/conformance/tested_options.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/tested_backend.hpp"
+
+namespace raydex::test {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+struct subject {
+  std::string structure;
+  option_map options;
+};
+
+// All that can be kept, with all of their options.
+std::vector<subject> subjects() {
+  std::vector<subject> all;
+  for (const capability& can : capabilities()) {
+    if (can.where != tested_backend()) continue;
+    const auto options = tested_options().find(can.structure);
+    const std::vector<option_map> sets =
+        options == tested_options().end() ? std::vector<option_map>{{}} : options->second;
+    for (const option_map& one : sets)
+      if (!one.contains("primitives")) all.push_back({can.structure, one});
+  }
+  return all;
+}
+
+// What an index answers to points, and to ranges if it takes them.
+std::vector<std::uint64_t> answers(const session& at, const index& of, std::uint64_t most = 3000) {
+  std::vector<std::uint64_t> all;
+  const auto ask = [&]<class Key>(Key) {
+    std::vector<Key> lower;
+    std::vector<Key> upper;
+    for (Key key = 0; key < most; key += 7) {
+      lower.push_back(key);
+      upper.push_back(static_cast<Key>(key + key % 50));
+    }
+    const auto low = at.upload(lower);
+    const auto high = at.upload(upper);
+    const auto answer = [&](const probes& batch) {
+      const matches found = of.rows(at, batch);
+      for (const std::uint64_t offset : at.download(found.offsets))
+        all.push_back(offset);
+      const auto rows = at.download(found.rows);
+      std::vector<std::uint64_t> sums(lower.size());
+      buffer<std::uint64_t> to(at, lower.size());
+      of.sum(at, batch, to);
+      for (const std::uint64_t sum : at.download(to))
+        all.push_back(sum);
+      for (const std::byte one : rows)
+        all.push_back(std::to_integer<std::uint64_t>(one));
+    };
+    answer(points(column(low)));
+    if (!of.info().structure.starts_with("hash_")) answer(ranges(column(low), column(high)));
+  };
+  if (of.info().key.width == 4) {
+    ask(std::uint32_t{});
+  } else {
+    ask(std::uint64_t{});
+  }
+  return all;
+}
+
+template <class Key>
+std::vector<Key> keys_of(std::size_t size, std::uint64_t distinct) {
+  auto random = generator(size);
+  std::vector<Key> keys(size);
+  for (Key& key : keys)
+    key = static_cast<Key>(below(random, distinct));
+  return keys;
+}
+
+void expect_alike(const session& at, const index& one, const index& other) {
+  const index_info& a = one.info();
+  const index_info& b = other.info();
+  EXPECT_EQ(a.structure, b.structure);
+  EXPECT_EQ(a.options, b.options);
+  EXPECT_EQ(to_string(a.key), to_string(b.key));
+  EXPECT_EQ(a.row_ids, b.row_ids);
+  EXPECT_EQ(a.n, b.n);
+  EXPECT_EQ(a.entries, b.entries);
+  EXPECT_EQ(a.max_row_id, b.max_row_id);
+  ASSERT_EQ(answers(at, one), answers(at, other));
+}
+
+// Whether the structure takes a batch.
+template <class Key>
+bool insert_and_erase(const session& at, index& in) {
+  const auto insert = at.upload(std::vector<Key>{5, 1500, 5, 2999, 700});
+  const auto rows = at.upload(std::vector<std::uint32_t>{100'000, 100'001, 3, 4, 5});
+  const auto erase = at.upload(std::vector<Key>{10, 11, 12, 13, 2000});
+  try {
+    in.edit(static_cast<context>(at).stream, {.insert = column(insert),
+                                              .insert_rows = column(rows),
+                                              .erase = column(erase),
+                                              .erase_rows = std::nullopt});
+  } catch (const unsupported&) {  // keys too far apart, or rows that are no ranks
+    return false;
+  }
+  return true;
+}
+
+// A file in parts that may be changed; checksums are made right again.
+class file_parts {
+ public:
+  explicit file_parts(bytes all) : all_(std::move(all)) {
+    std::uint64_t at = number(24);
+    const auto skip_text = [&] { at += 8 + number(at); };
+    for (int i = 0; i < 3; ++i)
+      skip_text();
+    at += 4 * 8;
+    const std::uint64_t numbers = number(at);
+    at += 8;
+    for (std::uint64_t i = 0; i < numbers; ++i) {
+      skip_text();
+      numbers_.push_back(at);
+      at += 8;
+    }
+    const std::uint64_t sections = number(at);
+    at += 8;
+    for (std::uint64_t i = 0; i < sections; ++i) {
+      skip_text();
+      sections_.push_back(at);
+      at += 24;
+    }
+  }
+  std::uint64_t number(std::uint64_t at) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, all_.data() + at, sizeof value);
+    return value;
+  }
+  void put(std::uint64_t at, std::uint64_t value) {
+    if (at <= all_.size() - sizeof value) std::memcpy(all_.data() + at, &value, sizeof value);
+  }
+  // Where numbers of the directory are, and where its sections are said to be.
+  const std::vector<std::uint64_t>& numbers() const { return numbers_; }
+  const std::vector<std::uint64_t>& sections() const { return sections_; }
+
+  const bytes& summed() {
+    for (const std::uint64_t one : sections_) {
+      if (number(one) <= all_.size() && number(one + 8) <= all_.size() - number(one))
+        put(one + 16, sum(number(one), number(one + 8)));
+    }
+    put(40, sum(number(24), number(32)));
+    put(56, sum(0, 56));
+    return all_;
+  }
+
+ private:
+  std::uint64_t sum(std::uint64_t begin, std::uint64_t size) const {
+    return xxh64::of(std::span(all_).subspan(begin, size));
+  }
+  bytes all_;
+  std::vector<std::uint64_t> numbers_;
+  std::vector<std::uint64_t> sections_;
+};
+
+class index_file : public backend_test {
+ protected:
+  std::unique_ptr<index> loaded(const bytes& from, bool verify) const {
+    return from_bytes(tested_backend(), at(), from, {.verify = verify}).held;
+  }
+
+  template <class Key>
+  std::unique_ptr<index> built(const subject& of, std::size_t size, std::uint64_t distinct,
+                               const std::optional<column>& rows = std::nullopt) const {
+    std::vector<Key> keys = keys_of<Key>(size, distinct);
+    const auto layout = of.options.find("layout");
+    if (layout != of.options.end() && layout->second == "keys") std::ranges::sort(keys);
+    return build(of.structure, tested_backend(), at(), column(at().upload(keys)), rows, of.options);
+  }
+
+  template <class Key>
+  void check_kept(const subject& of) const {
+    const std::vector<std::size_t> few{0, 90};
+    const std::vector<std::size_t> all{0, 1, 7, 300, 5000};
+    for (const std::size_t size : tested_by_emulation() ? few : all) {
+      for (const std::uint64_t distinct : {std::uint64_t{1}, 3 * size + 1}) {
+        SCOPED_TRACE(std::to_string(size) + " of " + std::to_string(distinct));
+        const auto own = built<Key>(of, size, distinct);
+        for (int waves = 0; waves < 2; ++waves) {
+          const bytes file = to_bytes(at(), *own);
+          for (const bool verify : {true, false}) {
+            const auto other = loaded(file, verify);
+            expect_alike(at(), *own, *other);
+            if (!insert_and_erase<Key>(at(), *other)) continue;
+            const auto again = loaded(to_bytes(at(), *other), !verify);
+            expect_alike(at(), *other, *again);
+          }
+          if (!insert_and_erase<Key>(at(), *own)) break;
+        }
+      }
+    }
+  }
+};
+
+TEST_F(index_file, keeps_all_structures) {
+  bool wide = false;
+  for (const subject& of : subjects()) {
+    std::string name = of.structure;
+    for (const auto& [option, value] : of.options)
+      name += " " + option + "=" + value;
+    SCOPED_TRACE(name);
+    if (of.options.empty()) {
+      check_kept<std::uint32_t>(of);
+      check_kept<std::uint64_t>(of);
+    } else {
+      wide = !wide;
+      wide ? check_kept<std::uint64_t>(of) : check_kept<std::uint32_t>(of);
+    }
+    if (HasFatalFailure()) return;
+  }
+}
+
+// What is saved here answers alike on a CPU, before and after edits, and back here.
+TEST_F(index_file, one_file_is_for_all_backends) {
+  const session host(backend::cpu);
+  const bool is_cpu = tested_backend() == backend::cpu;
+  for (const subject& of : subjects()) {
+    if (!of.options.empty() && !is_cpu && of.options.size() > 1) continue;
+    SCOPED_TRACE(of.structure);
+    const auto own = built<std::uint64_t>(of, 3000, 2900);
+    for (const bool verify : {true, false}) {
+      const auto there =
+          from_bytes(backend::cpu, host, to_bytes(at(), *own), {.verify = verify}).held;
+      ASSERT_EQ(answers(at(), *own), answers(host, *there));
+      insert_and_erase<std::uint64_t>(host, *there);
+      const auto back = loaded(to_bytes(host, *there), verify);
+      ASSERT_EQ(answers(host, *there), answers(at(), *back));
+    }
+  }
+}
+
+TEST_F(index_file, keeps_row_ids_of_64_bits_and_a_note) {
+  for (const char* const structure : {"pivot_tree", "hash_open"}) {
+    const auto rows = at().upload(std::vector<std::uint64_t>{std::uint64_t{1} << 40, 7, 9});
+    const auto keys = at().upload(std::vector<std::uint32_t>{21, 7, 21});
+    const auto own = build(structure, tested_backend(), at(), column(keys), column(rows));
+    const auto other =
+        from_bytes(tested_backend(), at(), to_bytes(at(), *own, std::string_view("a\0b", 3)));
+    EXPECT_EQ(other.note, std::string("a\0b", 3));
+    EXPECT_EQ(other.held->info().row_ids, row_id_type::uint64);
+    expect_alike(at(), *own, *other.held);
+  }
+}
+
+TEST_F(index_file, keeps_each_type_of_keys) {
+  const auto check = [&]<class Key>(const std::vector<Key>& keys) {
+    const auto cells = at().upload(keys);
+    const auto own = build("pivot_tree", tested_backend(), at(), column(cells));
+    const auto other = loaded(to_bytes(at(), *own), true);
+    EXPECT_EQ(to_string(own->info().key), to_string(other->info().key));
+    buffer<std::uint64_t> counts(at(), keys.size());
+    other->count(at(), points(column(cells)), counts);
+    EXPECT_EQ(at().download(counts), std::vector<std::uint64_t>(keys.size(), 1));
+  };
+  check(std::vector<std::int32_t>{-1, 0, 5});
+  check(std::vector<std::int64_t>{-1, 0, 5});
+  check(std::vector<float>{-1.5F, 0, 5});
+  check(std::vector<double>{-1.5, 0, 5});
+  check(std::vector<std::array<char, 1>>{{'b'}, {'a'}});
+  check(std::vector<std::array<char, 3>>{{'b', 'c'}, {'a'}});
+  check(std::vector<std::array<char, 8>>{{'b', 'c'}, {'a'}});
+}
+
+TEST_F(index_file, refuses_changed_bits_or_answers_alike) {
+  auto random = generator(46);
+  for (const subject& of : subjects()) {
+    if (!of.options.empty()) continue;
+    SCOPED_TRACE(of.structure);
+    const auto own = built<std::uint32_t>(of, 600, 300);
+    const auto expected = answers(at(), *own, 300);
+    const bytes file = to_bytes(at(), *own);
+    const file_parts parts(file);
+    const std::uint64_t directory = parts.number(24);
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < 64; ++i)
+      places.push_back(i);
+    for (std::size_t i = directory; i < file.size(); ++i)
+      places.push_back(i);
+    for (int i = 0; i < (tested_by_emulation() ? 50 : 1500); ++i)
+      places.push_back(below(random, file.size()));
+    for (const std::size_t place : places) {
+      bytes changed = file;
+      changed[place] ^= std::byte{1} << below(random, 8);
+      try {
+        const auto other = loaded(changed, true);
+        ASSERT_EQ(answers(at(), *other, 300), expected) << place;
+        ASSERT_TRUE(place >= 64 && place < directory) << place;
+      } catch (const invalid_argument& problem) {
+        const std::string what = problem.what();
+        ASSERT_TRUE(what.find("section '") != std::string::npos ||
+                    what.find("header: ") != std::string::npos ||
+                    what.find("directory: ") != std::string::npos)
+            << what;
+      }
+    }
+  }
+}
+
+TEST_F(index_file, refuses_what_is_cut_off_or_appended_to) {
+  const auto own = built<std::uint32_t>({"pivot_tree", {}}, 600, 300);
+  const bytes file = to_bytes(at(), *own);
+  auto random = generator(3);
+  for (std::size_t i = 0; i < 300; ++i) {
+    const std::size_t size = i < 65 ? i : below(random, file.size());
+    for (const bool verify : {true, false})
+      EXPECT_THROW(loaded({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)}, verify),
+                   invalid_argument);
+  }
+  bytes longer = file;
+  longer.push_back({});
+  expect_error<invalid_argument>([&] { loaded(longer, false); }, {"header", "appended"});
+}
+
+TEST_F(index_file, says_what_a_file_is_not) {
+  const auto own = built<std::uint32_t>({"pivot_tree", {}}, 600, 300);
+  const bytes file = to_bytes(at(), *own);
+  const auto refused = [&](std::size_t place, std::vector<std::string> words) {
+    bytes changed = file;
+    changed[place] ^= std::byte{0x40};
+    expect_error<invalid_argument>([&] { loaded(changed, true); }, words);
+  };
+  refused(0, {"header: it is no index file"});
+  refused(8, {"header", "order of bytes"});
+  refused(12, {"header", "version 65", "reads 1"});
+  refused(30, {"header: its checksum"});
+  refused(256, {"section 'entries': its checksum"});
+  refused(file.size() - 1, {"directory: its checksum"});
+}
+
+// Files with right checksums and wrong contents: no read or write is out of bounds, which the
+// sanitizers see.
+TEST_F(index_file, survives_files_that_were_made_to_do_harm) {
+  auto random = generator(47);
+  constexpr std::uint64_t odd[] = {
+      0, 1, 2, 7, 0x7fff'ffff, 0xffff'ffff, ~std::uint64_t{0}, std::uint64_t{1} << 63};
+  for (const subject& of : subjects()) {
+    SCOPED_TRACE(of.structure);
+    const auto own = built<std::uint32_t>(of, 700, below(random, 2) == 0 ? 300 : 2000);
+    const bytes file = to_bytes(at(), *own);
+    for (int i = 0; i < (tested_by_emulation() ? 10 : 150); ++i) {
+      file_parts parts(file);
+      const auto value = [&] { return below(random, 2) == 0 ? odd[below(random, 8)] : random(); };
+      for (std::uint64_t changes = 1 + below(random, 3); changes > 0; --changes) {
+        const auto& sections = parts.sections();
+        const std::uint64_t what = below(random, 8);
+        if (what == 0) {  // a number
+          if (parts.numbers().empty()) continue;
+          parts.put(parts.numbers()[below(random, parts.numbers().size())], value());
+        } else if (what == 1) {  // how many entries there are, or where a section is
+          const std::uint64_t section = sections[below(random, sections.size())];
+          parts.put(section + 8 * below(random, 2), value());
+        } else {
+          const std::uint64_t section = sections[below(random, sections.size())];
+          const std::uint64_t size = parts.number(section + 8);
+          if (size < 8) continue;
+          parts.put(parts.number(section) + below(random, size / 4 - 1) * 4, value());
+        }
+      }
+      try {
+        const auto other = loaded(parts.summed(), true);
+        answers(at(), *other);
+        insert_and_erase<std::uint32_t>(at(), *other);
+        answers(at(), *other);
+      } catch (const error&) {  // refused
+      }
+    }
+  }
+}
+
+TEST_F(index_file, refuses_what_keeps_no_keys) {
+  for (const capability& can : capabilities()) {
+    if (can.where != tested_backend() || can.structure != "rx") continue;
+    const auto own = built<std::uint32_t>({"rx", {{"primitives", "rows"}}}, 10, 10);
+    expect_error<unsupported>([&] { to_bytes(at(), *own); },
+                              {"primitives=rows", "keep the column"});
+  }
+}
+
+}  // namespace
+}  // namespace raydex::test

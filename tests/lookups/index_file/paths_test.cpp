@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of indexes at their paths: written whole or not at all.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "raydex/raydex.hpp"
+#include "src/interface/xxh64.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace raydex::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Files grow no further than so many bytes, as on a full disk.
+class size_limit {
+ public:
+  explicit size_limit(rlim_t most) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{most, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  size_limit(const size_limit&) = delete;
+  size_limit& operator=(const size_limit&) = delete;
+  ~size_limit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+class index_path : public testing::Test {
+ protected:
+  index_path() {
+    std::string name = fs::temp_directory_path() / "raydex_index_XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+    std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~index_path() override { fs::remove_all(folder_); }
+
+  std::string path(const char* name = "an.index") const { return folder_ / name; }
+  std::unique_ptr<index> built(std::uint32_t begin) const {
+    std::vector<std::uint32_t> keys(3000);
+    for (std::uint32_t& key : keys)
+      key = begin++;
+    return build("btree", backend::cpu, at_, column(at_.upload(keys)));
+  }
+  std::uint64_t count(const index& of, std::uint32_t key) const {
+    std::uint64_t found = 0;
+    of.count(at_, points(column(std::span(&key, 1))), std::span(&found, 1));
+    return found;
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
+  }
+
+  session at_{backend::cpu};
+  fs::path folder_;
+};
+
+TEST_F(index_path, a_file_may_be_replaced_while_it_is_open) {
+  save(at_, *built(0), path(), "first");
+  const loaded_index one = load(backend::cpu, at_, path());
+  save(at_, *built(10'000), path(), "second");
+  const loaded_index other = load(backend::cpu, at_, path(), {.verify = false});
+  EXPECT_EQ(one.note, "first");
+  EXPECT_EQ(other.note, "second");
+  EXPECT_EQ(count(*one.held, 5), 1);
+  EXPECT_EQ(count(*other.held, 5), 0);
+  EXPECT_EQ(count(*other.held, 10'005), 1);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(index_path, edits_do_not_reach_the_file) {
+  save(at_, *built(0), path());
+  const auto edited = load(backend::cpu, at_, path(), {.verify = false}).held;
+  const std::vector<std::uint32_t> gone{5};
+  edited->edit(
+      nullptr,
+      {.insert = {}, .insert_rows = {}, .erase = column(gone), .erase_rows = std::nullopt});
+  EXPECT_EQ(count(*edited, 5), 0);
+  EXPECT_EQ(count(*load(backend::cpu, at_, path()).held, 5), 1);
+}
+
+TEST_F(index_path, what_cannot_be_written_leaves_what_was_there) {
+  const auto other = built(10'000);
+  const std::size_t size = to_bytes(at_, *other).size();
+  for (std::size_t most = 0; most < size; most += 1 + most / 7) {
+    save(at_, *built(0), path());
+    {
+      const size_limit full(most);
+      expect_error<error>([&] { save(at_, *other, path()); }, {"an.index", "write"});
+      expect_error<error>([&] { save(at_, *other, path("new")); }, {"new", "write"});
+    }
+    EXPECT_EQ(count(*load(backend::cpu, at_, path()).held, 5), 1);
+    EXPECT_EQ(files(), 1);
+  }
+}
+
+TEST_F(index_path, links_are_followed) {
+  fs::create_symlink("an.index", path("link"));
+  save(at_, *built(0), path("link"));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_TRUE(fs::is_regular_file(path()));
+  EXPECT_EQ(count(*load(backend::cpu, at_, path("link")).held, 5), 1);
+}
+
+TEST_F(index_path, paths_that_are_none_are_refused) {
+  const auto one = built(0);
+  expect_error<invalid_argument>([&] { save(at_, *one, ""); }, {"no name"});
+  expect_error<invalid_argument>([&] { save(at_, *one, folder_); }, {"not a regular file"});
+  expect_error<invalid_argument>([&] { save(at_, *one, path("none/here")); }, {"none/here"});
+  expect_error<invalid_argument>([&] { save(at_, *one, "/dev/null"); }, {"not a regular file"});
+  const auto opened = [&](const std::string& from) { load(backend::cpu, at_, from); };
+  expect_error<invalid_argument>([&] { opened(path("none")); }, {"cannot be read", "No such file"});
+  expect_error<invalid_argument>([&] { opened(folder_); }, {"not a regular file"});
+  expect_error<invalid_argument>([&] { opened("/dev/zero"); }, {"not a regular file"});
+  std::ofstream(path("short")) << "hello";
+  expect_error<invalid_argument>([&] { opened(path("short")); }, {"short: header"});
+  std::ofstream(path("text")) << std::string(1000, 'x');
+  expect_error<invalid_argument>([&] { opened(path("text")); }, {"no index file"});
+}
+
+TEST(xxh64_test, known_sums) {
+  const auto sum = [](const std::string& of) { return xxh64::of(std::as_bytes(std::span(of))); };
+  EXPECT_EQ(sum(""), 0xef46'db37'51d8'e999);
+  EXPECT_EQ(sum("a"), 0xd24e'c4f1'a98c'6e5b);
+  EXPECT_EQ(sum("abc"), 0x44bc'2cf5'ad77'0999);
+  EXPECT_EQ(sum("Nobody inspects the spammish repetition"), 0xfbce'a83c'8a37'8bf1);
+  const std::string all(1000, 'r');
+  xxh64 parts;
+  for (std::size_t at = 0, size = 1; at < all.size(); at += size, ++size) {
+    size = std::min(size, all.size() - at);
+    parts.add(std::as_bytes(std::span(all).subspan(at, size)));
+  }
+  EXPECT_EQ(parts.sum(), sum(all));
+}
+
+}  // namespace
+}  // namespace raydex::test
