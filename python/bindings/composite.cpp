@@ -174,6 +174,11 @@ void bind_composite_keys(nb::module_& to) {
       .def("spans", spans_of)
       .def_prop_ro("format", [](const composite_keys& self) { return to_string(self.format()); })
       .def_prop_ro("resident_bytes", &composite_keys::resident_bytes)
+      .def_prop_ro("is_numbered",
+                   [](const composite_keys& self) {
+                     return std::any_of(self.parts().begin(), self.parts().end(),
+                                        [](const composite_part& one) { return one.numbered; });
+                   })
       .def_prop_ro("is_narrow", [](const composite_keys& self) { return self.format().width == 4; })
       .def("pack_rows", pack_rows, arg("session"), arg("stream"), arg("columns"),
            nb::keep_alive<0, 2>(), without_gil())

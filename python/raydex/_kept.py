@@ -69,7 +69,7 @@ def key_of_format(name: str) -> Key:
 def dictionary_of(note: bytes, begin: int, sizes: Any, key: Key, device: Device) -> Dictionary:
     """That of the strings behind a note."""
     if device.number is not None:
-        raise Unsupported("device: strings of any length are keys of indexes in host memory alone; load it on the cpu")
+        raise Unsupported("device: an index over strings of any length is loaded on the cpu alone, from any file")
     letters_size, count = (int(one) for one in sizes)
     if letters_size < 0 or count < 1 or begin + 8 * count + letters_size != len(note):
         raise ValueError("strings that are not all there")

@@ -132,6 +132,28 @@ def test_edits(device, random):
     same(device, index.first(device(keys)), on_host.first(keys))
 
 
+def test_files(device, random, tmp_path):
+    """Strings are in files of the CPU alone; other keys come back on either."""
+    words = words_of("any", 100, random)
+    path = tmp_path / "words.index"
+    with pytest.raises(NotImplementedError, match="strings of any length in the memory of a GPU are not written"):
+        raydex.build(device(words)).save(path)
+    raydex.build(words).save(path)
+    with pytest.raises(NotImplementedError, match="is loaded on the cpu alone"):
+        raydex.load(path, "cuda")
+    keys = random.integers(0, 5000, 3000)
+    for structure in STRUCTURES:
+        on_host = raydex.build(keys)
+        raydex.build(device(keys), structure).save(path)
+        for verify in (True, False):
+            for where in ("cuda", "cpu"):
+                index = raydex.load(path, where, verify=verify)
+                asked = device(keys) if where == "cuda" else keys
+                found = index.first(asked), index.count(asked, asked)
+                for one, other in zip(found, (on_host.first(keys), on_host.count(keys, keys))):
+                    np.testing.assert_array_equal(device.back(one) if where == "cuda" else one, other)
+
+
 @pytest.mark.parametrize("descending", [False, True])
 def test_composite_keys(device, random, descending):
     """A column of texts beside numbers, and numbers of more than 64 bits."""
