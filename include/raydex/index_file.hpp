@@ -26,7 +26,8 @@ namespace raydex {
 
 /// Writes an index to a file, whole or not at all: to a file of another name beside it, which is
 /// flushed to the disk and takes its place; a file that was there stays until then, and stays as it
-/// was if the call fails. The new one may be read and written by whom the process's umask allows.
+/// was if the call fails, unless that fails last of all, where the folder is flushed. The new one
+/// may be read and written by whom the process's umask allows.
 ///
 /// @param on the stream of the copies, and scratch of a `cgrx` whose entries lie in rows or nodes
 /// @param of the index; neither an edit nor another `save` of it may run at the same time, queries
@@ -47,11 +48,12 @@ RAYDEX_EXPORT std::vector<std::byte> to_bytes(const context& on, const index& of
 
 /// How a file is loaded.
 struct load_options {
-  /// Whether arrays are verified before they are used: by their checksums, and by a look at what
-  /// they hold, so that no file, be it damaged or made by somebody to do harm, has an index read or
-  /// write beyond its memory. A read of the file, and two of its entries. Without it an index in
+  /// Whether arrays are verified before they are used: by their checksums, and by a look at keys,
+  /// rows, links and places. A read of the file, and two of its entries. Without it an index in
   /// host memory is opened in a millisecond, whatever its size; header, directory and note are
-  /// verified in any case, and files have to be whole and from who is trusted.
+  /// verified in any case. In either case files have to be from who is trusted: one that somebody
+  /// made to do harm, checksums and all, may have lookups or edits read and write beyond the
+  /// index's memory.
   bool verify = true;
 };
 

@@ -165,7 +165,8 @@ def build(
         row_ids = _row_ids(rows, source, keys.size, target, number)
         words, column, ids = None, keys.native, row_ids and row_ids.native
         if keys.key.dtype is None:
-            words, numbers, in_order = Dictionary.with_entries(keys, number, target, rows is None)
+            ordered = rows is None and options.get("layout") != "keys"  # which takes no rows
+            words, numbers, in_order = Dictionary.with_entries(keys, number, target, ordered)
             column, ids = numbers.column, in_order.column if in_order else ids
         native = _native(structure, target, number, column, ids, options)
     return Index(native, target, keys.key, kept, number, words=words)

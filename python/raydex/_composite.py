@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any, Callable
 
@@ -136,11 +137,11 @@ class Packing:
         made.device = device
         made.size = 0
         made.rows = None
-        made.names = facts["names"] and [str(one) for one in facts["names"]]
+        made.names = None if facts["names"] is None else [str(one) for one in facts["names"]]
         made._descending = [bool(one) for one in facts["descending"]]
         made._missing = list(facts["missing"])
         made.keys = [key_of_facts(one) for one in facts["keys"]]
-        spans = [tuple(int(number) for number in one) for one in facts["spans"]]
+        spans = [tuple(map(operator.index, one)) for one in facts["spans"]]
         counts = {len(one) for one in (made._descending, made._missing, made.keys, spans)}
         if counts != {len(made.names or spans)} or any(one not in _MISSING for one in made._missing):
             raise ValueError("columns without all that they are")

@@ -152,8 +152,8 @@ class Index(Held):
     their end first.
 
     *Copies*: `copy.copy`, `copy.deepcopy` and `pickle` copy all of an index's memory, and where `save` refuses, so do
-    they. An unpickled index is on a device of the same name. Pickles run code: unpickle what you trust alone; files of
-    `save` are verified, and may come from anybody.
+    they. An unpickled index is on a device of the same name. Pickles run code: unpickle what you trust alone. Files of
+    `save` run none, but are for those who trust who made them, too.
 
     *Errors*: `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `OutOfMemory`, `CudaError`.
     """

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from typing import Any
 
@@ -55,7 +56,7 @@ def facts_of(note: bytes) -> tuple[dict[str, Any], int] | None:
 def key_in(facts: dict[str, Any], name: str) -> Key:
     """The key of a note, whose index has codes of the format of that name."""
     key = key_of_facts(facts["key"])
-    if key.dtype is not None and format_of(key) != name:
+    if name not in (("uint32", "uint64") if key.dtype is None else (format_of(key),)):
         raise ValueError("a key of another type")
     return key
 
@@ -70,12 +71,12 @@ def dictionary_of(note: bytes, begin: int, sizes: Any, key: Key, device: Device)
     """That of the strings behind a note."""
     if device.number is not None:
         raise Unsupported("device: an index over strings of any length is loaded on the cpu alone, from any file")
-    letters_size, count = (int(one) for one in sizes)
+    letters_size, count = (operator.index(one) for one in sizes)
     if letters_size < 0 or count < 1 or begin + 8 * count + letters_size != len(note):
         raise ValueError("strings that are not all there")
     letters = np.frombuffer(note, "u1", letters_size, begin + 8 * count)
     offsets = np.frombuffer(note, "i8", count, begin)
-    if offsets[0] != 0 or offsets[-1] != letters_size or bool((np.diff(offsets) < 0).any()):
+    if offsets[0] != 0 or offsets[-1] != letters_size or bool((offsets[1:] < offsets[:-1]).any()):
         raise ValueError("strings that lie nowhere")
     cells = strings_in(letters, offsets, None, key.unit)
     words, _ = Dictionary.of(column_of(Source("keys", None, HOST, cells), 0), 0, device)

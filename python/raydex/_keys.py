@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,11 +153,13 @@ def key_of_facts(facts: dict[str, Any]) -> Key:
     text, unit, void, whole = (facts[name] for name in ("dtype", "unit", "void", "whole"))
     if not (isinstance(text, (str, type(None))) and isinstance(unit, str)) or len(text or "") > 20 or len(unit) > 200:
         raise ValueError("a key of no type")
-    dtype = None if text is None else np.dtype(text)
-    if dtype is not None and (dtype.kind not in "iufmMS" or not dtype.isnative):
+    if text is not None and not re.fullmatch(r"[<|=][iufmMS]\d{1,2}(\[\w{1,9}\])?", text):
         raise ValueError(f"{text} is no type of keys")
+    dtype = None if text is None else np.dtype(text)
     key = Key(dtype, unit, bool(void), bool(whole))
     if dtype is not None:
         format_of(key)
-    _ = (key.time, key.scale)  # which read the unit
+    _ = key.time  # which reads the unit
+    if abs(key.scale or 0) > 1000:
+        raise ValueError("a decimal of too many digits")
     return key

@@ -38,10 +38,10 @@ def load(
     stream
         Of a GPU: the stream of the copies, on which the index frees its memory.
     verify
-        Whether all of the file is read and verified before anything is used: checksums, and that no row, node or
-        place leads out of its memory. So no file, be it damaged or made by somebody to do harm, gives a wrong answer
-        in silence by a changed bit, or ends the process. Without it only what the file says of itself is verified,
-        and the file has to be from who is trusted; an index in host memory is then open at once, whatever its size.
+        Whether all of the file is read and verified before anything is used: checksums, by which a damaged file is
+        refused, and that keys ascend and rows, nodes and places lead nowhere out of its memory. A file that somebody
+        made to do harm, checksums and all, may still do so: open files of those whom you trust. Without it only what
+        the file says of itself is verified; an index in host memory is then open at once, whatever its size.
 
     Returns
     -------

@@ -143,6 +143,11 @@ class directory_writer {
   throw error(fmt::format("{}: {}: {}", path, call, std::generic_category().message(errno)));
 }
 
+void check_name(const std::string& path) {
+  if (path.empty() || path.find('\0') != std::string::npos)
+    throw invalid_argument("path: it is no name of a file");
+}
+
 class directory_reader {
  public:
   directory_reader(const std::string& path, std::span<const std::byte> bytes)
@@ -216,7 +221,7 @@ class disk_sink final : public file_sink {
     const auto where = std::filesystem::path(target_).parent_path();
     folder_ = where.empty() ? "." : where.string();
     for (unsigned tries = 0; file_ < 0; ++tries) {
-      beside_ = fmt::format("{}.{}-{}", target_, ::getpid(), ++last);
+      beside_ = fmt::format("{}/.raydex-{}-{}", folder_, ::getpid(), ++last);
       file_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (file_ < 0 && (errno != EEXIST || tries == 100))
         refuse_file(path, "it cannot be written: " + std::generic_category().message(errno));
@@ -254,12 +259,13 @@ class disk_sink final : public file_sink {
   // The file that links lead to.
   static std::string target_of(const std::string& path) {
     namespace fs = std::filesystem;
-    if (path.empty() || path.find('\0') != std::string::npos)
-      refuse_file(path, "it is no name of a file");
+    check_name(path);
     fs::path end = path;
     std::error_code absent;
-    for (int links = 0; links < 40 && fs::is_symlink(end, absent); ++links)
+    for (int links = 0; fs::is_symlink(end, absent); ++links) {
+      if (links == 40) refuse_file(path, "it cannot be written: links lead in a circle");
       end = end.parent_path() / fs::read_symlink(end, absent);
+    }
     if (fs::exists(end, absent) && !fs::is_regular_file(end, absent))
       refuse_file(path, "it cannot be written: not a regular file");
     return end.string();
@@ -386,7 +392,8 @@ class private_pages {
  public:
   // Of a file.
   explicit private_pages(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    check_name(path);
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // of a pipe, too
     if (file < 0) refuse(path);
     struct stat found {};
     const bool is_file = ::fstat(file, &found) == 0 && S_ISREG(found.st_mode);
@@ -588,7 +595,8 @@ std::unique_ptr<index> build_empty(const std::string& path, backend where, const
     refuse_file(path, "directory: it says nothing of what an index is");
   const std::uint64_t none =
       of.row_id_bits == 32 ? not_found<std::uint32_t> : not_found<std::uint64_t>;
-  if (of.entries >= none || of.entries > of.n || of.max_row_id >= none)
+  if (of.entries >= none || of.entries > of.n || of.n >= not_found<std::uint64_t> / 2 ||
+      of.max_row_id >= none)
     refuse_file(path, "directory: no index has so many rows");
   std::optional<column> rows;
   if (of.row_id_bits == 64) rows = column(key_format(key_type::uint64), nullptr, 0);

@@ -143,6 +143,18 @@ def test_what_no_file_is(tmp_path):
             raise raydex.InvalidArgument("an.index: ")
     with pytest.raises(raydex.InvalidArgument, match="No such file"):
         raydex.load(tmp_path / "none")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(raydex.InvalidArgument, match="not a regular file"):
+        raydex.load(tmp_path / "pipe")
+    for name in ("", "an.index\0junk"):
+        with pytest.raises(raydex.InvalidArgument, match="path: it is no name of a file"):
+            raydex.load(name)
+        with pytest.raises(raydex.InvalidArgument, match="path: it is no name of a file"):
+            raydex.build([1]).save(name)
+    os.symlink("around", tmp_path / "around")
+    with pytest.raises(raydex.InvalidArgument, match="links lead in a circle"):
+        raydex.build([1]).save(tmp_path / "around")
+    raydex.build([1]).save(tmp_path / ("x" * 255))
     with pytest.raises(raydex.InvalidType, match="path: int"):
         raydex.load(5)
     with pytest.raises(raydex.InvalidType, match="path: list"):
@@ -176,6 +188,9 @@ def noted(index, change):
     lambda facts: facts["key"].update(dtype=None),
     lambda facts: facts["key"].update(unit="decimal(x)"),
     lambda facts: facts["key"].update(unit=None),
+    lambda facts: facts["key"].update(unit="decimal(999999999)"),
+    lambda facts: facts["key"].update(dtype="i8,("),
+    lambda facts: facts["key"].update(dtype="<f8"),
     lambda facts: facts.update(key=[]),
 ])  # fmt: skip
 def test_notes_of_others_are_refused(change):
@@ -183,7 +198,24 @@ def test_notes_of_others_are_refused(change):
         raydex.Index._of_bytes(noted(raydex.build([1, 2]), change), "cpu")
 
 
-@pytest.mark.parametrize("sizes", [[5, 3], [-1, 3], [27, 0], [27, "x"], [2**62, 2**62], None])
+def test_offsets_that_wrap_are_refused():
+    index = raydex.build(["somebody else", "nobody in sight", "a third of them", "and a fourth one"])
+    facts, end = _kept.facts_of(index._note())
+    offsets, letters = index._words.strings()
+    offsets = np.array([0, 2**63 - 1, -(2**63) + 10, -10, len(letters)])
+    note = _kept.note_of(facts, (offsets, letters))
+    with pytest.raises(raydex.InvalidArgument, match="strings that lie nowhere"):
+        index._of_bytes(index._native.to_bytes(index._session, 0, note), "cpu")
+
+
+@pytest.mark.parametrize("column", [[1, 2], [0.5, 2], [b"ab", b"cd"]])
+def test_texts_are_not_of_other_codes(column):
+    index, texts = raydex.build(np.array(column)), raydex.build(["somebody else", "nobody in sight"])
+    with pytest.raises(raydex.InvalidArgument, match="section 'note'"):
+        texts._of_bytes(index._native.to_bytes(index._session, 0, texts._note()), "cpu")
+
+
+@pytest.mark.parametrize("sizes", [[5, 3], [-1, 3], [27, 0], [27, "x"], [2**62, 2**62], [float("inf"), 1], None])
 def test_texts_that_are_not_there_are_refused(sizes):
     index = raydex.build(["somebody else", "nobody in sight"])
     with pytest.raises(raydex.InvalidArgument, match="section 'note'"):

@@ -562,3 +562,10 @@ def test_slices_of_short_texts():
     index = raydex.build(pa.array(["zz", "b", "abc", "c"])[1:])
     assert index.rank(["bb"]).tolist() == [2]
     assert index.first(pa.array(["qqqq", "abc", "b", "x"])[1:]).tolist() == [1, 0, -1]
+
+
+def test_texts_in_order_need_no_rows():
+    """`layout=keys` takes no row ids; the dictionary has none then."""
+    words = [f"a text of number {one:04}" for one in range(500)]
+    index = raydex.build(words, "pivot_tree", layout="keys")
+    np.testing.assert_array_equal(index.first(words[::-1]), np.arange(500)[::-1])
