@@ -48,12 +48,12 @@ RAYDEX_EXPORT std::vector<std::byte> to_bytes(const context& on, const index& of
 
 /// How a file is loaded.
 struct load_options {
-  /// Whether arrays are verified before they are used: by their checksums, and by a look at keys,
-  /// rows, links and places. A read of the file, and two of its entries. Without it an index in
-  /// host memory is opened in a millisecond, whatever its size; header, directory and note are
-  /// verified in any case. In either case files have to be from who is trusted: one that somebody
-  /// made to do harm, checksums and all, may have lookups or edits read and write beyond the
-  /// index's memory.
+  /// Whether arrays are verified before they are used: by their checksums, and by a look at
+  /// entries, from which all but sorted arrays are built again. So no file, be it damaged or made
+  /// by somebody to do harm, has an index read or write beyond its memory. A read of the file, and
+  /// a build without its sort. Without it an index in host memory is opened in a millisecond,
+  /// whatever its size; header, directory and note are verified in any case, and files have to be
+  /// whole and from who is trusted.
   bool verify = true;
 };
 
@@ -74,9 +74,8 @@ struct loaded_index {
 /// On `cpu` the index maps the file, as long as it lives: the file may be replaced or removed in
 /// that time (`save` replaces it), but must not be changed in place. Edits copy the pages that they
 /// change, or what they make anew. The bytes that `info` names are those of the file's pages, too,
-/// whether they are in memory or not. On a GPU arrays are copied. Above the leaves of `pivot_tree`
-/// and `btree` nodes are made anew if the file is verified, or comes from a machine with fast
-/// memory of another size.
+/// whether they are in memory or not. On a GPU arrays are copied. Nodes of trees are made anew for
+/// fast memory of another size.
 ///
 /// *Errors*: `invalid_argument`, which names the part, for files that are none, of another version
 /// or byte order, cut off or changed; else as `build`.

@@ -76,7 +76,7 @@ std::unique_ptr<composite_keys> keys_of_spans(const std::string& backend_name,
 }
 
 // With the numbers of the column's rows, and, if they are to be in order, these rows; not those of
-// a column of which some may be missing, since an index is to count them.
+// a column that may miss some, since an index is to count them.
 std::tuple<std::unique_ptr<key_dictionary>, std::unique_ptr<packed_keys>,
            std::optional<std::unique_ptr<packed_keys>>>
 dictionary_of(const std::string& backend_name, const session& from, address stream,

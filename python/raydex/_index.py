@@ -153,7 +153,7 @@ class Index(Held):
 
     *Copies*: `copy.copy`, `copy.deepcopy` and `pickle` copy all of an index's memory, and where `save` refuses, so do
     they. An unpickled index is on a device of the same name. Pickles run code: unpickle what you trust alone. Files of
-    `save` run none, but are for those who trust who made them, too.
+    `save` run none, and are verified by default.
 
     *Errors*: `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `OutOfMemory`, `CudaError`.
     """

@@ -39,9 +39,9 @@ def load(
         Of a GPU: the stream of the copies, on which the index frees its memory.
     verify
         Whether all of the file is read and verified before anything is used: checksums, by which a damaged file is
-        refused, and that keys ascend and rows, nodes and places lead nowhere out of its memory. A file that somebody
-        made to do harm, checksums and all, may still do so: open files of those whom you trust. Without it only what
-        the file says of itself is verified; an index in host memory is then open at once, whatever its size.
+        refused, and the entries, from which all but sorted arrays are built again. So a file that somebody made to
+        do harm ends no process. Without it only what the file says of itself is verified, and the file has to be from
+        who is trusted; an index in host memory is then open at once, whatever its size.
 
     Returns
     -------
@@ -57,8 +57,8 @@ def load(
 
     Cost
     ----
-    With `verify` a read of the file, and two of its entries; without it none. `rx` and `cgrx` build their scene, and an
-    index of texts of more than 8 bytes the dictionary of them, in any case.
+    With `verify` a read of the file, and a build without its sort; without it none. `rx` and `cgrx` build their
+    scene, and an index of texts of more than 8 bytes the dictionary of them, in any case.
     """
     flag("verify", verify)
     name, target = path_of(path), device_of(device)

@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <utility>
 
+#include "raydex/index.hpp"
 #include "src/interface/kept_memory.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/lookups/spread_counts.hpp"
 
 namespace raydex {
 
-// Counts entries that no build writes: keys that descend, row ids beyond the largest one, and
-// padding, from `size` on, that a search would take for a match.
+// Counts entries that no build writes: keys that descend, and rows of equal ones, row ids beyond
+// the largest one, and padding, from `size` on, that a search would take for a match.
 template <class Entries>
 struct count_wrong_entries {
   using key = typename Entries::key_type;
@@ -30,8 +31,13 @@ struct count_wrong_entries {
       wrong.add(i, own == static_cast<key>(-1) && pads(entries.row_id(at), at) ? 0 : 1);
       return;
     }
-    const bool ascends = i == 0 || entries.key(at - 1) <= own;
-    wrong.add(i, ascends && entries.row_id(at) <= max_row_id ? 0 : 1);
+    const row_id row = entries.row_id(at);
+    bool ascends = true;
+    if (i != 0) {
+      const key before = entries.key(at - 1);
+      ascends = before < own || (before == own && entries.row_id(at - 1) <= row);
+    }
+    wrong.add(i, ascends && row <= max_row_id ? 0 : 1);
   }
 
  private:
@@ -55,6 +61,30 @@ void check_entries_of(const kept_memory& file, const char* name, const context& 
   file.check(name, wrong.sums(on)[0] == 0);
 }
 
+// Keeps entries that a view has by rank, and checks those of a file. f() has the view look at them.
+template <class Executor, class Entries, class F>
+void keep_entries(const context& own, kept_memory& file, const index_info& info, Entries& entries,
+                  const F& f) {
+  entries.template keep<Executor>(own, file, info.entries);
+  const auto view = f();
+  if (file.verifies())
+    check_entries_of<Executor>(file, "keys", own, view, info.entries, info.entries,
+                               info.max_row_id);
+}
+
+// Copies the entries of a view by rank.
+template <class View>
+struct copy_ranked_entries {
+  View view;
+  typename View::key_type* keys;
+  typename View::row_id_type* rows;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const auto rank = static_cast<typename View::row_id_type>(i);
+    keys[i] = view.key(rank);
+    rows[i] = view.row_id(rank);
+  }
+};
+
 // Counts numbers that are larger than one.
 template <class Number>
 struct count_larger {
@@ -71,6 +101,18 @@ void check_numbers_of(const kept_memory& file, const char* name, const context& 
   Executor::for_each(on, count_larger<Number>{all.data(), static_cast<Number>(most), larger[0]},
                      all.size());
   file.check(name, larger.sums(on)[0] == 0);
+}
+
+// What a structure takes that is built again over the entries of a file: these, checked, and in
+// order, whatever the file says of that.
+template <class Executor, class Key, class RowId>
+sorted_column<Key, RowId> checked_entries(const kept_memory& file, const char* name,
+                                          const context& own, const buffer<Key>& keys,
+                                          const buffer<RowId>& rows, std::uint64_t max_row_id) {
+  check_numbers_of<Executor>(file, name, own, rows, max_row_id);
+  auto all = Executor::template sort_column<Key, RowId>(own, column(keys), column(rows));
+  all.max_row_id = max_row_id;
+  return all;
 }
 
 // Sorted entries of structures that are built over them again.

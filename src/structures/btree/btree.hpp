@@ -49,57 +49,30 @@ struct clear_unread {
     const std::uint64_t place = in_use ? pages.place(page) : free_list[i - pages.count];
     const std::uint64_t leaves =
         in_use ? (pages.size(page) + core::line_entries - 1) / core::line_entries : 0;
-    for (std::uint64_t word = leaves * leaf_words; word < page_words; ++word)
-      words[place * page_words + word] = 0;
+    for (std::uint64_t word = leaves * leaf_words; word < page_words; ++word) {
+      std::uint32_t& unread = words[place * page_words + word];
+      if (unread != 0) unread = 0;  // pages of a file are copied where they are written
+    }
   }
 };
 
-// Counts pages of a file that are not as they are written: see `page_writer`.
+// Counts pages of a file that do not lie within its memory, or do not hold all entries one after
+// the other.
 template <class Key, class RowId>
 struct count_wrong_pages {
   core::btree_pages<Key, RowId> pages;
-  std::uint64_t used;  // pages in memory that may be in use
+  std::uint64_t room;  // pages in memory
   std::uint64_t entries;
-  std::uint64_t max_row_id;
   core::spread_count wrong;
 
   RAYDEX_HD void operator()(std::uint64_t i) const {
     const auto page = static_cast<RowId>(i);
-    wrong.add(i, is_there(page) && is_right(page) ? 0 : 1);
-  }
-
- private:
-  RAYDEX_HD bool is_there(RowId page) const {
     const RowId begin = pages.first_rank(page);
     const RowId end = pages.first_rank(page + 1);
-    return pages.place(page) < used && begin < end && end - begin <= core::page_capacity<Key> &&
-           (page != 0 || begin == 0) && (page + 1 != pages.count || end == entries);
-  }
-  RAYDEX_HD bool is_right(RowId page) const {
-    const RowId size = pages.size(page);
-    const RowId leaves = (size + core::line_entries - 1) / core::line_entries;
-    const Key* const pivots =
-        pages.pivots + std::uint64_t{pages.place(page)} * core::line_pivots<Key>;
-    Key before = 0;
-    if (page != 0) {
-      if (!is_there(page - 1)) return false;
-      before = pages.key(page - 1);
-    }
-    bool right = true;
-    for (RowId slot = 0; slot < leaves * core::line_entries; ++slot) {
-      const core::entry<Key, RowId> one = pages.at(page, slot);
-      if (slot < size) {
-        right = right && before <= one.key && one.row <= max_row_id;
-        if (slot % core::line_entries == core::line_entries - 1 && slot + 1 < size)
-          right = right && pivots[slot / core::line_entries] == one.key;
-      } else {
-        right = right && one.key == static_cast<Key>(-1) && one.row == static_cast<RowId>(-1);
-      }
-      before = one.key;
-    }
-    for (RowId i = leaves - 1; i < core::line_pivots<Key>; ++i)
-      right = right && pivots[i] == static_cast<Key>(-1);
-    return right;
+    const bool right = pages.place(page) < room && begin < end &&
+                       end - begin <= core::page_capacity<Key> && (page != 0 || begin == 0) &&
+                       (page + 1 != pages.count || end == entries);
+    wrong.add(i, right ? 0 : 1);
   }
 };
 
@@ -207,23 +180,34 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
     file.array<Executor>("order", own, in.order, is_in_order ? 0 : in.pages);
     file.array<Executor>("first ranks", own, in.first_ranks, in.pages == 0 ? 0 : in.pages + 1);
     file.array<Executor>("free pages", own, in.free_list, in.free_count);
-    if (in.pages == 0) return look_at_held();
-    if (!file.loads() || (!file.verifies() && most_roots == most_roots_of<Key, Executor>())) {
+    if (file.verifies()) return load_again(own, file);
+    if (in.pages != 0 && file.loads() && most_roots != most_roots_of<Key, Executor>()) {
+      grow(own, memory_, in);
+    } else if (in.pages != 0) {
       if (file.loads()) plan(in);
       file.array<Executor>("pivots", own, in.pivots, in.levels.size());
       file.array<Executor>("root", own, in.root, root::bytes(in.root_pivots));
-    } else {
-      spread_counts<1, Executor> wrong(own);
-      Executor::for_each(own,
-                         count_wrong_pages<Key, RowId>{pages_of(memory_, in), in.unused, size,
-                                                       this->info_.max_row_id, wrong[0]},
-                         in.pages);
-      file.check("entries", wrong.sums(own)[0] == 0);
-      if (in.free_count != 0)
-        check_numbers_of<Executor>(file, "free pages", own, in.free_list, in.unused - 1);
-      grow(own, memory_, in);
     }
     look_at_held();
+  }
+  // Writes all pages anew, with the entries of a file's.
+  void load_again(const context& own, const kept_memory& file) {
+    const std::uint64_t size = this->info_.entries;
+    const std::uint64_t most = this->info_.max_row_id;
+    sorted all{{own, size}, {own, size}};
+    if (size != 0) {
+      const pages_type pages = pages_of(memory_, directory_);
+      spread_counts<1, Executor> wrong(own);
+      Executor::for_each(own,
+                         count_wrong_pages<Key, RowId>{pages, directory_.unused, size, wrong[0]},
+                         pages.count);
+      file.check("first ranks", wrong.sums(own)[0] == 0);
+      look_at_held();
+      Executor::for_each(
+          own, copy_ranked_entries<view_type>{queried(), all.keys.data(), all.row_ids.data()},
+          size);
+    }
+    load(own, checked_entries<Executor>(file, "entries", own, all.keys, all.row_ids, most), false);
   }
 
   static pages_type pages_of(const page_memory& memory, const directory& from) {

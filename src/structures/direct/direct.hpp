@@ -19,26 +19,19 @@ namespace raydex {
 // Keys whose largest one is so far above the smallest.
 [[noreturn]] void refuse_span(std::uint64_t keys, std::uint64_t span, unsigned limit);
 
-// Counts places of a file that are not as `list_firsts` and sums of entries leave them, and those
-// with several entries.
+// Counts places of a file whose entries do not follow those of the place before.
 template <class RowId>
 struct count_wrong_places {
   const RowId* ranks;
-  const RowId* rows;
-  const RowId* firsts;
   std::uint64_t places;
   RowId entries;
   core::spread_count wrong;
-  core::spread_count several;
   RAYDEX_HD void operator()(std::uint64_t place) const {
     const RowId begin = ranks[place];
     const RowId end = ranks[place + 1];
-    bool right = begin <= end && end <= entries && (place != 0 || begin == 0) &&
-                 (place + 1 != places || end == entries);
-    if (right)
-      right = firsts[place] == (begin < end ? rows[begin] : std::numeric_limits<RowId>::max());
+    const bool right = begin <= end && end <= entries && (place != 0 || begin == 0) &&
+                       (place + 1 != places || end == entries);
     wrong.add(place, right ? 0 : 1);
-    several.add(place, right && end - begin > 1 ? 1 : 0);
   }
 };
 
@@ -119,25 +112,29 @@ class built_direct final
     file.array<Executor>("ranks", own, held_.ranks, is_dense ? 0 : to.size + 1);
     file.array<Executor>("rows", own, held_.rows, is_dense ? 0 : size);
     if (!file.loads()) return;
-    if (file.verifies()) check_places(own, file, is_dense);
     to.firsts = held_.firsts.data();
     to.ranks = held_.ranks.data();
     to.rows = held_.rows.data();
     this->places_ = to;
+    if (file.verifies()) load_again(own, file, is_dense);
   }
-  void check_places(const context& own, const kept_memory& file, bool is_dense) const {
-    const std::uint64_t most = this->info_.max_row_id;
-    if (is_dense) return check_numbers_of<Executor>(file, "firsts", own, held_.firsts, most);
-    check_numbers_of<Executor>(file, "rows", own, held_.rows, most);
-    spread_counts<2, Executor> counts(own);
+  // Makes all places anew, with the entries of a file's.
+  void load_again(const context& own, const kept_memory& file, bool is_dense) {
+    const std::uint64_t size = this->info_.entries;
     const std::uint64_t places = held_.firsts.size();
-    Executor::for_each(own,
-                       count_wrong_places<RowId>{
-                           held_.ranks.data(), held_.rows.data(), held_.firsts.data(), places,
-                           static_cast<RowId>(this->info_.entries), counts[0], counts[1]},
-                       places);
-    const auto [wrong, several] = counts.sums(own);
-    file.check("ranks", wrong == 0 && (several == 0) == held_.storage.different);
+    if (!is_dense && places != 0) {
+      spread_counts<1, Executor> wrong(own);
+      Executor::for_each(
+          own,
+          count_wrong_places<RowId>{held_.ranks.data(), places, static_cast<RowId>(size), wrong[0]},
+          places);
+      file.check("ranks", wrong.sums(own)[0] == 0);
+    }
+    sorted all;
+    list(own, all);
+    hold(own,
+         checked_entries<Executor>(file, "rows", own, all.keys,
+                                   is_dense ? held_.firsts : held_.rows, this->info_.max_row_id));
   }
 
   core::strided_list<Key, RowId> list(const context& on, sorted& copy) const override {

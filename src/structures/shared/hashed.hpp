@@ -47,94 +47,43 @@ inline std::uint64_t prime_from(std::uint64_t number) {
                     std::to_string(most) + " can be numbered; pivot_tree takes as many keys");
 }
 
-// Counts buckets of a file that name rows which are not there, or do not lead on; slots with an
-// entry, and the rows of all.
-template <class View>
-struct count_wrong_buckets {
+// The slots of a bucket that have an entry, wherever lookups would look for it.
+template <class View, class Visit>
+RAYDEX_HD void for_each_used_slot(const View& view, std::uint64_t bucket, const Visit& visit) {
   using buckets = typename View::buckets;
+  const auto own = static_cast<std::uint32_t>(bucket);
+  for (unsigned slot = 0; slot < buckets::slots; ++slot) {
+    const auto row = *view.table.row(own, slot);
+    if (row != buckets::none) visit(view.table.key(own, slot), row, bucket * buckets::slots + slot);
+  }
+}
 
+// Counts them.
+template <class View>
+struct count_used_slots {
   View view;
-  std::uint64_t count;  // of buckets
-  std::uint64_t max_row_id;
-  core::spread_count wrong;
-  core::spread_count used;
-  core::spread_count rows;
-
-  RAYDEX_HD void operator()(std::uint64_t i) const {
-    const auto bucket = static_cast<std::uint32_t>(i);
-    bool right = true;
-    if constexpr (requires { view.chains; }) {
-      const std::uint64_t next = *view.table.link(bucket);
-      right = next == 0 || (next > bucket && next >= view.chains && next < count);
-    }
-    std::uint64_t entries = 0;
-    std::uint64_t all = 0;
-    for (unsigned slot = 0; slot < buckets::slots; ++slot) {
-      const auto row = *view.table.row(bucket, slot);
-      if (row == buckets::none) continue;
-      std::uint64_t own = 1;
-      if (view.runs != nullptr) {
-        const auto run = view.runs[i * buckets::slots + slot];
-        own = run.size;
-        right = right && own != 0 && own <= view.entries && run.begin <= view.entries - own;
-      }
-      right = right && row <= max_row_id;
-      ++entries;
-      all += own;
-    }
-    wrong.add(i, right ? 0 : 1);
-    used.add(i, entries);
-    rows.add(i, all);
+  std::uint64_t* counts;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    std::uint64_t count = 0;
+    for_each_used_slot(view, bucket, [&](auto, auto, auto) { ++count; });
+    counts[bucket] = count;
   }
 };
 
-// Counts entries whose hashes do not ascend, or that lookups do not come to, where links lead on;
-// and entries that are met.
+// Copies their hashes, and rows or where their runs begin.
 template <class View>
-struct count_wrong_parts {
-  using buckets = typename View::buckets;
-  using key = typename View::key_type;
-
+struct copy_used_slots {
   View view;
-  std::uint64_t count;  // of buckets
-  core::spread_count wrong;
-  core::spread_count met;
-
-  RAYDEX_HD void operator()(std::uint64_t part) const {
-    std::uint64_t all = 0;
-    bool right = true;
-    key before = 0;
-    view.for_each_entry(part, [&](key hash, auto /*row*/, std::uint64_t /*slot*/) {
-      right = right && (all == 0 ? is_at_home(part, hash) : before < hash);
-      before = hash;
-      ++all;
+  const std::uint64_t* ends;
+  typename View::key_type* hashes;
+  typename View::row_id_type* rows;
+  RAYDEX_HD void operator()(std::uint64_t bucket) const {
+    std::uint64_t to = bucket == 0 ? 0 : ends[bucket - 1];
+    for_each_used_slot(view, bucket, [&](auto hash, auto row, std::uint64_t slot) {
+      hashes[to] = hash;
+      rows[to] = view.runs != nullptr ? view.runs[slot].begin : row;
+      ++to;
     });
-    if constexpr (requires { view.chains; }) {
-      right = right && (all == 0 || view.home(before) == part);
-    } else if (part + 1 == count) {
-      right = right && view.table.key(static_cast<std::uint32_t>(part), buckets::slots - 1) ==
-                           buckets::never;
-    }
-    wrong.add(part, right ? 0 : 1);
-    met.add(part, all);
-  }
-
- private:
-  // Of the first hash of a part.
-  RAYDEX_HD bool is_at_home(std::uint64_t part, key hash) const {
-    if constexpr (requires { view.chains; }) return view.home(hash) == part;
-    if (view.home(hash) > part) return false;
-    // Behind the last hash before it.
-    for (std::uint64_t bucket = part; bucket > 0; --bucket) {
-      bool is_after = true;
-      bool any = false;
-      view.for_each_entry(bucket - 1, [&](key other, auto /*row*/, std::uint64_t /*slot*/) {
-        any = true;
-        is_after = other < hash;
-      });
-      if (any) return is_after;
-    }
-    return true;
   }
 };
 
@@ -261,39 +210,30 @@ class built_hash : public built_ordered_index<Base, View, Executor> {
     held_.storage.runs = held_.runs.data();
     held_.storage.rows = held_.rows.data();
     look_at_held();
-    if (file.verifies()) check_table(own, file);
+    if (file.verifies()) load_again(own, file);
   }
-
-  // Checks a table of a file; one whose hashes do not ascend is made anew.
-  void check_table(const context& own, const kept_memory& file) {
-    const std::uint64_t most = this->info_.max_row_id;
-    const std::uint64_t size = this->info_.entries;
+  // Makes a table anew, with the entries of a file's.
+  void load_again(const context& own, const kept_memory& file) {
     const View table = this->queried();
-    const std::uint64_t count = held_.words.size() / buckets::words;
-    check_numbers_of<Executor>(file, "rows", own, held_.rows, most);
-    spread_counts<3, Executor> in_buckets(own);
+    const std::uint64_t size = this->info_.entries;
+    buffer<std::uint64_t> ends(own, held_.words.size() / buckets::words);
+    Executor::for_each(own, count_used_slots<View>{table, ends.data()}, ends.size());
+    Executor::inclusive_sum(own, ends.data(), ends.size());
+    const std::uint64_t count = Executor::read(own, ends.data() + ends.size() - 1);
+    file.check("buckets",
+               keys_repeat() ? count <= size && (count == 0) == (size == 0) : count == size);
+    sorted found{{own, count}, {own, count}};
     Executor::for_each(
-        own,
-        count_wrong_buckets<View>{table, count, most, in_buckets[0], in_buckets[1], in_buckets[2]},
-        count);
-    const auto [wrong, used, rows] = in_buckets.sums(own);
-    file.check("buckets", wrong == 0 && rows == size);
-    if (table.ascending) {
-      spread_counts<2, Executor> in_parts(own);
-      Executor::for_each(own, count_wrong_parts<View>{table, count, in_parts[0], in_parts[1]},
-                         table.parts());
-      const auto [unordered, met] = in_parts.sums(own);
-      file.check("buckets", unordered == 0 && met == used);
-      return;
+        own, copy_used_slots<View>{table, ends.data(), found.keys.data(), found.row_ids.data()},
+        ends.size());
+    if (keys_repeat()) {
+      // Runs lie in the order of hashes.
+      found = Executor::template sort_column<key, row_id>(own, column(found.keys),
+                                                          column(found.row_ids));
+      found = {repeat_hashes<Executor>(own, found, size), std::move(held_.rows)};
     }
-    sorted all;
-    list(own, all);
-    if (keys_repeat()) all.row_ids = std::move(held_.rows);
-    all.max_row_id = most;
-    const core::column_entries<key, row_id> entries{all.keys.data(), all.row_ids.data()};
-    file.check("buckets", all.keys.size() == size);
-    check_entries_of<Executor>(file, "buckets", own, entries, size, size, most);
-    hold(own, std::move(all));
+    hold(own, checked_entries<Executor>(file, "rows", own, found.keys, found.row_ids,
+                                        this->info_.max_row_id));
   }
 
   // Others that are tried after the first one.

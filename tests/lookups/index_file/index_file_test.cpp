@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indexes that go through the bytes of a file, whole and damaged.
+// Indexes that go through the bytes of a file, whole, damaged and made by somebody to do harm.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
+#include "src/interface/xxh64.hpp"
 #include "tests/conformance/tested_options.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/random.hpp"
@@ -112,6 +113,61 @@ bool insert_and_erase(const session& at, index& in) {
   }
   return true;
 }
+
+// A file in parts that may be changed; checksums are made right again.
+class file_parts {
+ public:
+  explicit file_parts(bytes all) : all_(std::move(all)) {
+    std::uint64_t at = number(24);
+    const auto skip_text = [&] { at += 8 + number(at); };
+    for (int i = 0; i < 3; ++i)
+      skip_text();
+    at += 4 * 8;
+    const std::uint64_t numbers = number(at);
+    at += 8;
+    for (std::uint64_t i = 0; i < numbers; ++i) {
+      skip_text();
+      numbers_.push_back(at);
+      at += 8;
+    }
+    const std::uint64_t sections = number(at);
+    at += 8;
+    for (std::uint64_t i = 0; i < sections; ++i) {
+      skip_text();
+      sections_.push_back(at);
+      at += 24;
+    }
+  }
+  std::uint64_t number(std::uint64_t at) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, all_.data() + at, sizeof value);
+    return value;
+  }
+  void put(std::uint64_t at, std::uint64_t value) {
+    if (at <= all_.size() - sizeof value) std::memcpy(all_.data() + at, &value, sizeof value);
+  }
+  // Where numbers of the directory are, and where its sections are said to be.
+  const std::vector<std::uint64_t>& numbers() const { return numbers_; }
+  const std::vector<std::uint64_t>& sections() const { return sections_; }
+
+  const bytes& summed() {
+    for (const std::uint64_t one : sections_) {
+      if (number(one) <= all_.size() && number(one + 8) <= all_.size() - number(one))
+        put(one + 16, sum(number(one), number(one + 8)));
+    }
+    put(40, sum(number(24), number(32)));
+    put(56, sum(0, 56));
+    return all_;
+  }
+
+ private:
+  std::uint64_t sum(std::uint64_t begin, std::uint64_t size) const {
+    return xxh64::of(std::span(all_).subspan(begin, size));
+  }
+  bytes all_;
+  std::vector<std::uint64_t> numbers_;
+  std::vector<std::uint64_t> sections_;
+};
 
 class index_file : public backend_test {
  protected:
@@ -229,8 +285,8 @@ TEST_F(index_file, refuses_changed_bits_or_answers_alike) {
     const auto own = built<std::uint32_t>(of, 600, 300);
     const auto expected = answers(at(), *own, 300);
     const bytes file = to_bytes(at(), *own);
-    std::uint64_t directory = 0;  // where it begins
-    std::memcpy(&directory, file.data() + 24, sizeof directory);
+    const file_parts parts(file);
+    const std::uint64_t directory = parts.number(24);
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < 64; ++i)
       places.push_back(i);
@@ -285,6 +341,56 @@ TEST_F(index_file, says_what_a_file_is_not) {
   refused(30, {"header: its checksum"});
   refused(256, {"section 'entries': its checksum"});
   refused(file.size() - 1, {"directory: its checksum"});
+}
+
+// Files with right checksums and wrong contents: no read or write is out of bounds, which the
+// sanitizers see.
+TEST_F(index_file, survives_files_that_were_made_to_do_harm) {
+  auto random = generator(47);
+  constexpr std::uint64_t odd[] = {
+      0, 1, 2, 7, 0x7fff'ffff, 0xffff'ffff, ~std::uint64_t{0}, std::uint64_t{1} << 63};
+  for (const subject& of : subjects()) {
+    SCOPED_TRACE(of.structure);
+    const auto own = built<std::uint32_t>(of, 700, below(random, 2) == 0 ? 300 : 2000);
+    const bytes file = to_bytes(at(), *own);
+    const file_parts whole(file);  // says where things are, whatever was changed
+    for (int i = 0; i < (tested_by_emulation() ? 10 : 150); ++i) {
+      file_parts parts(file);
+      const auto value = [&] { return below(random, 2) == 0 ? odd[below(random, 8)] : random(); };
+      for (std::uint64_t changes = 1 + below(random, 3); changes > 0; --changes) {
+        const auto& sections = parts.sections();
+        const std::uint64_t what = below(random, 8);
+        if (what == 0) {  // a number
+          if (parts.numbers().empty()) continue;
+          parts.put(parts.numbers()[below(random, parts.numbers().size())], value());
+        } else if (what == 1) {  // how many entries there are, or where a section is
+          const std::uint64_t section = sections[below(random, sections.size())];
+          parts.put(section + 8 * below(random, 2), value());
+        } else {
+          const std::uint64_t section = sections[below(random, sections.size())];
+          const std::uint64_t size = whole.number(section + 8);
+          if (size < 8) continue;
+          const auto word = [&] { return whole.number(section) + below(random, size / 4 - 1) * 4; };
+          const std::uint64_t place = word();
+          if (what < 5) {
+            parts.put(place, value());
+          } else {  // another one of the section, as of rows in another order
+            const std::uint64_t other = word();
+            const std::uint64_t number = parts.number(place);
+            parts.put(place, parts.number(other));
+            parts.put(other, number);
+          }
+        }
+      }
+      try {
+        const auto other = loaded(parts.summed(), true);
+        answers(at(), *other);
+        insert_and_erase<std::uint32_t>(at(), *other);
+        answers(at(), *other);
+      } catch (const error&) {  // refused
+      }
+    }
+  }
 }
 
 TEST_F(index_file, refuses_what_keeps_no_keys) {

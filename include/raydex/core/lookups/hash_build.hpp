@@ -132,7 +132,7 @@ struct repeat_hashes {
     const RowId after[1] = {static_cast<RowId>(i + 1)};  // fewer rows than row ids
     std::uint64_t run[1];
     lower_bounds([this](std::uint64_t r) { return begins[r]; }, runs, after, run);
-    hashes[i] = of_runs[run[0] == 0 ? 0 : run[0] - 1];  // of a file none may begin at 0
+    hashes[i] = of_runs[run[0] == 0 ? 0 : run[0] - 1];  // of a file, none may begin at 0
   }
 };
 

@@ -59,12 +59,10 @@ class built_eytzinger final
   }
 
   void do_keep(const context& own, kept_memory& file) override {
-    const index_info& info = this->info_;
-    entries_.template keep<Executor>(own, file, info.entries);
-    this->storage_ = entries_.storage();
-    if (file.verifies())
-      check_entries_of<Executor>(file, "keys", own, queried(), info.entries, info.entries,
-                                 info.max_row_id);
+    keep_entries<Executor>(own, file, this->info_, entries_, [&] {
+      this->storage_ = entries_.storage();
+      return queried();
+    });
   }
 
   core::strided_list<Key, RowId> list(const context& on, sorted& copy) const override {
