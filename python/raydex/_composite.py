@@ -547,7 +547,7 @@ class CompositeIndex(Index):
 
     def _note(self) -> bytes:
         self._check_open()
-        return note_of({"composite": self._packing.kept()})
+        return note_of({"composite": self._packing.kept(), "appended": self._appended})
 
     @staticmethod
     def _made_note(note: bytes) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from raydex import _cuda, _raydex
 from raydex._arguments import SUMS_BY, flag, without
-from raydex._array_libraries import HOST
+from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import Bitmap, HostCells
 from raydex._batches import AnyBatch, Batch, Points
 from raydex._columns import Column, column_of, host_cells, refuse_strings, row_ids_in
@@ -162,7 +162,7 @@ class Index(Held):
     _called = "index"
     _instead = {
         **dict.fromkeys(("dump", "to_file"), "save(path) writes it to a file"),
-        **dict.fromkeys(("append", "add", "extend", "update"), "insert(keys, rows) adds entries"),
+        **dict.fromkeys(("add", "extend", "update"), "append(keys) adds rows, insert(keys, rows) entries"),
         "groupby": "sum(groups, values=column) and raydex.aggregate(index, values) have what groups have",
         **dict.fromkeys(("get", "find", "loc", "map"), "first(points) has rows, lookup(points, values) cells"),
         **dict.fromkeys(("delete", "remove", "drop", "discard"), "erase(keys) takes entries out"),
@@ -196,6 +196,7 @@ class Index(Held):
         self._plain_device = device.number if key.is_number else NOWHERE  # of probes on the fast path
         self._bits: int = native.info()[3]
         self._edits = 0  # so many, within `_changes`
+        self._appended = 0  # the row behind those that `append` numbered, be their keys missing or not
         _by_number[self._number] = self
 
     # What it is
@@ -273,7 +274,7 @@ class Index(Held):
                 "save: strings that are found by a hash are read where the column has them; keep the column and build "
                 "the index again, or build it with structure='auto'"
             )
-        facts: dict[str, Any] = {"key": facts_of_key(self._key)}
+        facts: dict[str, Any] = {"key": facts_of_key(self._key), "appended": self._appended}
         if self._words is None:
             return note_of(facts)
         if self._device.number is not None:
@@ -292,7 +293,9 @@ class Index(Held):
             if found is None:
                 return Index(native, device, key_of_format(native.info()[2]), kept, stream)
             facts, end = found
-            return cls._of_facts(native, facts, note, end, device, stream, kept)
+            index = cls._of_facts(native, facts, note, end, device, stream, kept)
+            index._appended = operator.index(facts.get("appended", 0))
+            return index
         except (ValueError, TypeError, KeyError, RecursionError) as problem:
             raise InvalidArgument(f"path: section 'note': it is none of an index: {problem}") from None
 
@@ -652,12 +655,27 @@ class Index(Held):
         building it: their dictionary and the index over its numbers are made anew."""
         self._edit(keys, rows, None, None, stream)
 
+    def append(self, keys: ColumnLike, *, stream: StreamLike = None) -> range:
+        """Inserts keys as the rows that follow those of the index, and returns the numbers of these rows.
+
+            >>> import raydex
+            >>> with raydex.build([50, 20, 40]) as index:
+            ...     index.append([20, None, 30])
+            ...     index.rows([20]).rows
+            range(3, 6)
+            array([1, 3])
+
+        The first one is `info.max_row_id + 1`, or 0 of an index that never had a row; missing keys have rows, too, so
+        that those of the index stay those of a column that grows. Waits and costs as `insert`."""
+        return self._edit(keys, None, None, None, stream)
+
     def erase(self, keys: ColumnLike, rows: ColumnLike = None, *, stream: StreamLike = None) -> None:
         """Erases all entries of these keys, or with `rows` those of each pair of a key and a row. What
         is erased need not be there. Waits and costs as `insert`."""
         self._edit(None, None, keys, rows, stream)
 
-    def _edit(self, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> None:
+    def _edit(self, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> range:
+        """The rows that were inserted, if they are numbered on: if keys are, and no rows are given."""
         self._check_open()
         self._check_ordered("insert" if erase is None else "erase")
         if self._key.is_void:
@@ -676,12 +694,18 @@ class Index(Held):
                 row_source = look("rows", edit_rows)
                 same_device(source, row_source)
                 rows = self._device.run(row_ids_in, row_source, number, self._bits)
+            numbered = range(0)
             if insert is not None and self._words is not None:
                 column = column_of(source, number, self._key)
                 if not self._words.holds(column, number):
+                    if rows is None:
+                        numbered, rows = self._rows_behind(column.size, source.library, number)
                     self._insert_new(column, rows)
-                    return
+                    self._appended = max(self._appended, numbered.stop)
+                    return numbered
             native = keys.native(number)
+            if insert is not None and rows is None:
+                numbered, rows = self._rows_behind(native.size, source.library, number)
             nothing = _raydex.Column(_raydex.Format(str(self._native.info()[2])), 0, 0)
             no_rows = _raydex.Column(_raydex.Format(f"uint{self._bits}"), 0, 0)
             if insert is not None:
@@ -693,6 +717,22 @@ class Index(Held):
             self._device.run(self._native.edit, number, *edit, self._before(number))
             self._stream = number
             self._streams[number] = kept
+            self._appended = max(self._appended, numbered.stop)
+        return numbered
+
+    def _rows_behind(self, size: int, library: ArrayLibrary, stream: int) -> tuple[range, Column]:
+        """So many rows behind the last one that the index had."""
+        info = self.info
+        first = max(self._appended, info.max_row_id + 1 if info.max_row_id or info.n else 0)
+        numbers = range(first, first + size)
+        if numbers.stop >= 2**self._bits:
+            raise InvalidArgument(
+                f"keys: their rows go up to {numbers.stop - 1}, but this index has row ids of {self._bits} bits; build "
+                "one over all of the column"
+            )
+        with library.on(stream):
+            rows = library.from_host(np.arange(first, first + size))
+        return (numbers, self._device.run(row_ids_in, look("rows", rows), stream, self._bits))
 
     def _insert_new(self, column: Column, rows: Column | None) -> None:
         """Inserts strings that are not all the dictionary's, within `_changes`."""

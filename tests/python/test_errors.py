@@ -261,7 +261,7 @@ def test_what_is_called_otherwise():
     for of, name, said in [
         (index, "dump", r"save\(path\) writes it to a file"),
         (minima, "save", "lives in memory alone; save its columns, and build it again"),
-        (index, "append", r"insert\(keys, rows\) adds entries"),
+        (index, "extend", r"append\(keys\) adds rows, insert\(keys, rows\) entries"),
         (index, "remove", r"erase\(keys\) takes entries out"),
         (index, "mean", r"raydex.aggregate\(index, values\) has it"),
         (index, "nsmallest", r"rows\(lower, upper\)"),
