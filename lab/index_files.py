@@ -7,10 +7,14 @@
 
 Keys are random int64, of `direct` even numbers in no order. The file is in the page cache when it is opened. Answers are
 compared. Prints CSV; times are milliseconds: of opening the median of five, of others one.
+
+The structure `duckdb` is the ART index of a DuckDB table of keys and rows: what it adds to the file, `CREATE INDEX`,
+`CHECKPOINT`, `connect`, and 1000 lookups as a query `WHERE key = ?` each.
 """
 
 import argparse
 import csv
+import functools
 import os
 import statistics
 import sys
@@ -53,6 +57,39 @@ def measure(structure, count, folder):
     return [build_ms, os.path.getsize(path), save_ms, opened(path, False), opened(path, True), first_ms, again_ms]
 
 
+def measure_duckdb(count, folder):
+    import duckdb
+    import pyarrow
+
+    random = np.random.default_rng(1)
+    keys = random.integers(0, 2**62, count)
+    points = random.permutation(keys)[:1000]
+    columns = pyarrow.table({"key": keys, "row": np.arange(count)})
+    path = os.path.join(folder, "duckdb")
+    with duckdb.connect(path) as database:
+        database.register("columns", columns)
+        database.execute("CREATE TABLE entries AS SELECT * FROM columns")
+        database.execute("CHECKPOINT")
+        size = os.path.getsize(path)
+        build_ms, _ = timed(lambda: database.execute("CREATE INDEX by_key ON entries (key)"))
+        save_ms, _ = timed(lambda: database.execute("CHECKPOINT"))
+    times = []
+    for _ in range(5):
+        took, database = timed(lambda: duckdb.connect(path, read_only=True))
+        times.append(took)
+        database.close()
+    with duckdb.connect(path, read_only=True) as database:
+
+        def rows():
+            ask = "SELECT row FROM entries WHERE key = ?"
+            return [database.execute(ask, [point]).fetchone()[0] for point in points.tolist()]
+
+        first_ms, found = timed(rows)
+        again_ms, _ = timed(rows)
+    np.testing.assert_array_equal(keys[found], points)
+    return [build_ms, os.path.getsize(path) - size, save_ms, statistics.median(times), "", first_ms, again_ms]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keys", type=int, default=10**7)
@@ -63,7 +100,8 @@ def main():
     write.writerow(FIELDS)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         for structure in arguments.structures.split(","):
-            found = measure(structure, arguments.keys, folder)
+            measured = measure_duckdb if structure == "duckdb" else functools.partial(measure, structure)
+            found = measured(arguments.keys, folder)
             write.writerow([structure, arguments.keys, *(f"{one:.4g}" if isinstance(one, float) else one for one in found)])
             sys.stdout.flush()
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Mapping
 from typing import Any, Callable
@@ -20,6 +21,7 @@ from raydex._devices import Device
 from raydex._dictionaries import ends_of_prefixes
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
+from raydex._held import Holders
 from raydex._index import Index
 from raydex._joins import key_columns, natives
 from raydex._kept import facts_of, note_of
@@ -538,9 +540,10 @@ class CompositeIndex(Index):
 
     __module__ = "raydex"
 
-    def __init__(self, native: Any, packing: Packing, kept: Any, stream: int) -> None:
+    def __init__(self, native: Any, packing: Packing, kept: Any, stream: int, holders: Holders | None = None) -> None:
         self._packing = packing
-        super().__init__(native, packing.device, Key(np.dtype("uint64"), str(packing)), kept, stream)
+        key = Key(np.dtype("uint64"), str(packing))
+        super().__init__(native, packing.device, key, kept, stream, holders=holders)
 
     def _own_bytes(self) -> int:
         return self._packing.resident_bytes
@@ -587,6 +590,10 @@ class CompositeIndex(Index):
         side = ("below" if strict else "at_most") if before else ("above" if strict else "at_least")
         batch = self._batch(points, None, stream, side)
         return batch.answer("int64", batch.native.closest, *batch.points, before, False)
+
+    def _twin(self) -> Index:
+        kept = self._streams[self._stream]
+        return CompositeIndex(self._native, copy.copy(self._packing), kept, self._stream, self._holders)
 
     def _free(self) -> None:
         try:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 import os
@@ -23,7 +24,7 @@ from raydex._devices import Device
 from raydex._dictionaries import Dictionary
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import take_alike
-from raydex._held import ORDER_STATISTICS, Held
+from raydex._held import ORDER_STATISTICS, Held, Holders
 from raydex._html import facts
 from raydex._kept import device_of, dictionary_of, facts_of, key_in, key_of_format, note_of, path_of
 from raydex._keys import Key, facts_of_key
@@ -182,9 +183,12 @@ class Index(Held):
         stream: int,
         strings: Column | None = None,
         words: Dictionary | None = None,
+        holders: Holders | None = None,
     ) -> None:
-        """`strings`: those that are found by a hash; `words`: the dictionary whose numbers are the keys."""
+        """`strings`: those that are found by a hash; `words`: the dictionary whose numbers are the keys; `holders`: of
+        what is held already."""
         self._number = next(_numbers)
+        self._holders = holders or Holders()
         super().__init__(native, device, kept, stream)
         self._key = key
         self._strings = strings  # which are read by queries
@@ -241,9 +245,16 @@ class Index(Held):
         })  # fmt: skip
 
     def _free(self) -> None:
+        wait = self._before(self._stream)
         try:
-            super()._free()
+            if self._holders.leave():
+                self._free_held()
+            else:
+                self._native = _closed_index()
+                if wait is not None:
+                    wait()  # whoever frees it does not know these streams
         finally:
+            self._forget()
             _raydex.forget_index(self._number)
             self._strings = self._words = self._clients = None
             self._version = (self._native, None)
@@ -321,6 +332,52 @@ class Index(Held):
         target = device_of(device)
         native, note = target.run(_raydex.Index.from_bytes, target.backend, target.session(), 0, kept, verify)
         return cls._of_note(native, note, target, 0, None)
+
+    def snapshot(self) -> Index:
+        """The index as it is now, whatever edits come: an index of its own, which is closed by itself.
+
+            >>> import raydex
+            >>> with raydex.build([50, 20]) as index, index.snapshot() as before:
+            ...     index.append([20])
+            ...     (index.count(20), before.count(20))
+            range(2, 3)
+            (2, 1)
+
+        Both have the same memory until one of them is edited; the edit copies the index first, through host memory.
+        Whoever asks a snapshot never waits for edits of the index. Cost: none; of the next edit of either a copy of
+        the index's memory, and while both live that memory twice.
+
+        *Errors*: of the edit `raydex.Unsupported`, if the index cannot be copied, and `OutOfMemory`."""
+        with self._changes:
+            self._check_open()
+            self._holders.join()
+            twin = self._twin()
+            twin._streams.update(self._streams)
+            twin._edits, twin._appended = self._edits, self._appended
+        return twin
+
+    def _twin(self) -> Index:
+        """Another index over the same memory, which counts it already."""
+        return Index(
+            self._native, self._device, self._key, self._streams[self._stream], self._stream, self._strings,
+            self._words, self._holders,
+        )  # fmt: skip
+
+    def _have_alone(self) -> None:
+        """Has the memory that is edited to itself, within `_changes`: if snapshots have it, too, it is copied."""
+        if not self._holders.are_several:
+            return
+        kept = self._device.run(self._native.to_bytes, self._session, self._stream, b"")
+        native, _ = self._device.run(
+            _raydex.Index.from_bytes, self._device.backend, self._session, self._stream, kept, False
+        )
+        left, self._holders = self._holders, Holders()
+        if left.leave():
+            # All snapshots were closed meanwhile. Other threads may ask what they knew.
+            native.close(None)
+        else:
+            self._native = native
+            self._version = (native, self._words)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return (type(self)._of_bytes, (self._bytes(), self._device.name))
@@ -713,6 +770,7 @@ class Index(Held):
                 edit: tuple[Any, ...] = (native, rows.native, nothing, None)
             else:
                 edit = (nothing, no_rows, native, rows and rows.native)
+            self._have_alone()
             self._edits += 1
             self._device.run(self._native.edit, number, *edit, self._before(number))
             self._stream = number
@@ -761,6 +819,8 @@ class Index(Held):
             options_of(options),
         )  # fmt: skip
         self._edits += 1
+        self._holders.leave()
+        self._holders = Holders()
         self._native, self._words = self._version = (native, words)
 
     def _rows_of_keys(self, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -778,6 +838,15 @@ class Index(Held):
             self._native.rows, self._session, 0, points.native, None, HOST.address(offsets), count + 1, room
         )
         return (np.diff(offsets), found)
+
+
+@functools.lru_cache(maxsize=None)
+def _closed_index() -> Any:
+    """What has no memory any more, in place of what others still have."""
+    no_keys = _raydex.Column(_raydex.Format("uint32"), 0, 0)
+    native = _raydex.Index("sorted_array", "cpu", device_of("cpu").session(), 0, no_keys, None, {})
+    native.close(None)
+    return native
 
 
 def index_of(number: int) -> Index:
