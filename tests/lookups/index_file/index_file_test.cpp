@@ -3,77 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "raydex/raydex.hpp"
-#include "src/interface/xxh64.hpp"
-#include "tests/conformance/tested_options.hpp"
+#include "tests/lookups/index_file/kept_indexes.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"
 
 namespace raydex::test {
 namespace {
-
-using bytes = std::vector<std::byte>;
-
-struct subject {
-  std::string structure;
-  option_map options;
-};
-
-// All that can be kept, with all of their options.
-std::vector<subject> subjects() {
-  std::vector<subject> all;
-  for (const capability& can : capabilities()) {
-    if (can.where != tested_backend()) continue;
-    const auto options = tested_options().find(can.structure);
-    const std::vector<option_map> sets =
-        options == tested_options().end() ? std::vector<option_map>{{}} : options->second;
-    for (const option_map& one : sets)
-      if (!one.contains("primitives")) all.push_back({can.structure, one});
-  }
-  return all;
-}
-
-// What an index answers to points, and to ranges if it takes them.
-std::vector<std::uint64_t> answers(const session& at, const index& of, std::uint64_t most = 3000) {
-  std::vector<std::uint64_t> all;
-  const auto ask = [&]<class Key>(Key) {
-    std::vector<Key> lower;
-    std::vector<Key> upper;
-    for (Key key = 0; key < most; key += 7) {
-      lower.push_back(key);
-      upper.push_back(static_cast<Key>(key + key % 50));
-    }
-    const auto low = at.upload(lower);
-    const auto high = at.upload(upper);
-    const auto answer = [&](const probes& batch) {
-      const matches found = of.rows(at, batch);
-      for (const std::uint64_t offset : at.download(found.offsets))
-        all.push_back(offset);
-      const auto rows = at.download(found.rows);
-      std::vector<std::uint64_t> sums(lower.size());
-      buffer<std::uint64_t> to(at, lower.size());
-      of.sum(at, batch, to);
-      for (const std::uint64_t sum : at.download(to))
-        all.push_back(sum);
-      for (const std::byte one : rows)
-        all.push_back(std::to_integer<std::uint64_t>(one));
-    };
-    answer(points(column(low)));
-    if (!of.info().structure.starts_with("hash_")) answer(ranges(column(low), column(high)));
-  };
-  if (of.info().key.width == 4) {
-    ask(std::uint32_t{});
-  } else {
-    ask(std::uint64_t{});
-  }
-  return all;
-}
 
 template <class Key>
 std::vector<Key> keys_of(std::size_t size, std::uint64_t distinct) {
@@ -96,78 +37,6 @@ void expect_alike(const session& at, const index& one, const index& other) {
   EXPECT_EQ(a.max_row_id, b.max_row_id);
   ASSERT_EQ(answers(at, one), answers(at, other));
 }
-
-// Whether the structure takes a batch.
-template <class Key>
-bool insert_and_erase(const session& at, index& in) {
-  const auto insert = at.upload(std::vector<Key>{5, 1500, 5, 2999, 700});
-  const auto rows = at.upload(std::vector<std::uint32_t>{100'000, 100'001, 3, 4, 5});
-  const auto erase = at.upload(std::vector<Key>{10, 11, 12, 13, 2000});
-  try {
-    in.edit(static_cast<context>(at).stream, {.insert = column(insert),
-                                              .insert_rows = column(rows),
-                                              .erase = column(erase),
-                                              .erase_rows = std::nullopt});
-  } catch (const unsupported&) {  // keys too far apart, or rows that are no ranks
-    return false;
-  }
-  return true;
-}
-
-// A file in parts that may be changed; checksums are made right again.
-class file_parts {
- public:
-  explicit file_parts(bytes all) : all_(std::move(all)) {
-    std::uint64_t at = number(24);
-    const auto skip_text = [&] { at += 8 + number(at); };
-    for (int i = 0; i < 3; ++i)
-      skip_text();
-    at += 4 * 8;
-    const std::uint64_t numbers = number(at);
-    at += 8;
-    for (std::uint64_t i = 0; i < numbers; ++i) {
-      skip_text();
-      numbers_.push_back(at);
-      at += 8;
-    }
-    const std::uint64_t sections = number(at);
-    at += 8;
-    for (std::uint64_t i = 0; i < sections; ++i) {
-      skip_text();
-      sections_.push_back(at);
-      at += 24;
-    }
-  }
-  std::uint64_t number(std::uint64_t at) const {
-    std::uint64_t value = 0;
-    std::memcpy(&value, all_.data() + at, sizeof value);
-    return value;
-  }
-  void put(std::uint64_t at, std::uint64_t value) {
-    if (at <= all_.size() - sizeof value) std::memcpy(all_.data() + at, &value, sizeof value);
-  }
-  // Where numbers of the directory are, and where its sections are said to be.
-  const std::vector<std::uint64_t>& numbers() const { return numbers_; }
-  const std::vector<std::uint64_t>& sections() const { return sections_; }
-
-  const bytes& summed() {
-    for (const std::uint64_t one : sections_) {
-      if (number(one) <= all_.size() && number(one + 8) <= all_.size() - number(one))
-        put(one + 16, sum(number(one), number(one + 8)));
-    }
-    put(40, sum(number(24), number(32)));
-    put(56, sum(0, 56));
-    return all_;
-  }
-
- private:
-  std::uint64_t sum(std::uint64_t begin, std::uint64_t size) const {
-    return xxh64::of(std::span(all_).subspan(begin, size));
-  }
-  bytes all_;
-  std::vector<std::uint64_t> numbers_;
-  std::vector<std::uint64_t> sections_;
-};
 
 class index_file : public backend_test {
  protected:
@@ -210,7 +79,7 @@ class index_file : public backend_test {
 
 TEST_F(index_file, keeps_all_structures) {
   bool wide = false;
-  for (const subject& of : subjects()) {
+  for (const subject& of : subjects(tested_backend())) {
     std::string name = of.structure;
     for (const auto& [option, value] : of.options)
       name += " " + option + "=" + value;
@@ -230,7 +99,7 @@ TEST_F(index_file, keeps_all_structures) {
 TEST_F(index_file, one_file_is_for_all_backends) {
   const session host(backend::cpu);
   const bool is_cpu = tested_backend() == backend::cpu;
-  for (const subject& of : subjects()) {
+  for (const subject& of : subjects(tested_backend())) {
     if (!of.options.empty() && !is_cpu && of.options.size() > 1) continue;
     SCOPED_TRACE(of.structure);
     const auto own = built<std::uint64_t>(of, 3000, 2900);
@@ -279,7 +148,7 @@ TEST_F(index_file, keeps_each_type_of_keys) {
 
 TEST_F(index_file, refuses_changed_bits_or_answers_alike) {
   auto random = generator(46);
-  for (const subject& of : subjects()) {
+  for (const subject& of : subjects(tested_backend())) {
     if (!of.options.empty()) continue;
     SCOPED_TRACE(of.structure);
     const auto own = built<std::uint32_t>(of, 600, 300);
@@ -349,7 +218,7 @@ TEST_F(index_file, survives_files_that_were_made_to_do_harm) {
   auto random = generator(47);
   constexpr std::uint64_t odd[] = {
       0, 1, 2, 7, 0x7fff'ffff, 0xffff'ffff, ~std::uint64_t{0}, std::uint64_t{1} << 63};
-  for (const subject& of : subjects()) {
+  for (const subject& of : subjects(tested_backend())) {
     SCOPED_TRACE(of.structure);
     const auto own = built<std::uint32_t>(of, 700, below(random, 2) == 0 ? 300 : 2000);
     const bytes file = to_bytes(at(), *own);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes to the file of an index, whose checksums are made right again: it answers and takes
+// edits within its memory, or is refused.
+//
+// The first byte of an input says which structure. A change follows every eight bytes: four for
+// where, one for what, and three for a number.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "raydex/error.hpp"
+#include "raydex/session.hpp"
+#include "tests/lookups/index_file/kept_indexes.hpp"
+
+namespace {
+
+using namespace raydex;
+using test::bytes;
+
+const session& host() {
+  static const session at(backend::cpu);
+  return at;
+}
+
+std::vector<bytes> files_of_all_structures() {
+  std::vector<bytes> all;
+  for (const test::subject& of : test::subjects(backend::cpu)) {
+    for (const std::uint32_t size : {0U, 600U}) {
+      std::vector<std::uint32_t> keys;
+      for (std::uint32_t i = 0; i < size; ++i)
+        keys.push_back(i * i % 499 * 3);
+      if (of.options.contains("layout")) std::ranges::sort(keys);
+      const auto cells = host().upload(keys);
+      all.push_back(to_bytes(host(), *build(of.structure, backend::cpu, host(), column(cells),
+                                            std::nullopt, of.options)));
+    }
+  }
+  return all;
+}
+
+void change(bytes& file, std::span<const std::uint8_t, 8> by) {
+  std::uint32_t where = 0;
+  std::memcpy(&where, by.data(), 4);
+  const std::uint64_t number = by[5] | std::uint64_t{by[6]} << 8 | std::uint64_t{by[7]} << 16;
+  const auto word = [&](std::uint64_t at) { return file.data() + at % (file.size() / 4) * 4; };
+  std::byte* const one = word(where);
+  std::uint32_t value = 0;
+  std::memcpy(&value, one, 4);
+  switch (by[4] % 6) {
+    case 0:
+      value = static_cast<std::uint32_t>(number);
+      break;
+    case 1:
+      value += static_cast<std::uint32_t>(number);
+      break;
+    case 2:
+      value -= static_cast<std::uint32_t>(number);
+      break;
+    case 3:
+      value = ~static_cast<std::uint32_t>(number);
+      break;
+    case 4:
+      value ^= std::uint32_t{1} << number % 32;
+      break;
+    default:
+      std::swap_ranges(one, one + 4, word(where + number));
+      return;
+  }
+  std::memcpy(one, &value, 4);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::vector<bytes> files = files_of_all_structures();
+  if (size == 0) return 0;
+  const bytes& whole = files[data[0] % files.size()];
+  bytes changed = whole;
+  for (std::size_t at = 1; at + 8 <= size; at += 8)
+    change(changed, std::span<const std::uint8_t, 8>(data + at, 8));
+  test::file_parts parts(whole);  // says where things are, whatever is changed
+  parts.become(std::move(changed));
+  try {
+    const auto held = from_bytes(backend::cpu, host(), parts.summed()).held;
+    test::answers(host(), *held, 300);
+    test::insert_and_erase<std::uint32_t>(host(), *held);
+    test::answers(host(), *held, 300);
+  } catch (const error&) {  // refused
+  }
+  return 0;
+}
