@@ -152,9 +152,9 @@ class Index(Held):
     *Ctrl-C* ends queries and builds, on the CPU within 0.2 s or so, on a GPU between launches; edits come to
     their end first.
 
-    *Copies*: `copy.copy`, `copy.deepcopy` and `pickle` copy all of an index's memory, and where `save` refuses, so do
-    they. An unpickled index is on a device of the same name. Pickles run code: unpickle what you trust alone. Files of
-    `save` run none, and are verified by default.
+    *Copies*: `copy.copy`, `copy.deepcopy` and `pickle` copy all of an index's memory, through host memory; where `save`
+    refuses, so does `pickle`. An unpickled index is on a device of the same name. Pickles run code: unpickle what you
+    trust alone. Files of `save` run none, and are verified by default.
 
     *Errors*: `raydex.InvalidArgument`, `InvalidType`, `Unsupported`, `OutOfMemory`, `CudaError`.
     """
@@ -383,7 +383,11 @@ class Index(Held):
         return (type(self)._of_bytes, (self._bytes(), self._device.name))
 
     def __copy__(self) -> Index:
-        return self._of_bytes(self._bytes(), self._device.name, verify=False)
+        made = self.snapshot()
+        if not made._is_hashed:  # which takes no edits
+            with made._changes:
+                made._have_alone()
+        return made
 
     def __deepcopy__(self, memo: Any) -> Index:
         return self.__copy__()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots: an index as it was, whatever edits come."""
 
+import copy
 import threading
 
 import numpy as np
@@ -73,6 +74,17 @@ def test_texts_and_columns():
     columns.close()
     assert before.count(([3, 2], ["a long name of one", "b"])).tolist() == [1, 1]
     assert before.count([3]).tolist() == [1]
+
+
+def test_copies_of_what_has_no_file():
+    columns = raydex.build((["a long name of one", "b"], [1, 2]))
+    hashed = raydex.build(["a long name of one", "b"], "hash_open")
+    for index, points in ((columns, (["b"], [2])), (hashed, ["b"])):
+        for made in (copy.copy(index), copy.deepcopy(index)):
+            assert (made._native is index._native) is index._is_hashed
+            assert made.first(points).tolist() == [1]
+            made.close()
+        assert index.first(points).tolist() == [1]
 
 
 def test_what_stands_over_an_index():
