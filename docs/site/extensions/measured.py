@@ -237,16 +237,13 @@ class Verdict(SphinxDirective):
 
 class Verdicts(SphinxDirective):
     """`{verdicts}`: how often what a paper says of its figures holds here, a line for each paper that is a
-    document beside this one."""
+    document beside this one. The paper's own method counts, and its own rival if that has rows."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(claims.CLAIMS)
-        words = ["agrees", "agrees in part", "contradicts", "not told apart"]
-        lines = ["| claims of | " + " | ".join(words) + " |", "| --- " * 5 + "|"]
-        for paper in dict.fromkeys(name.split("/")[0] for name in verdicts()):
-            found = [one.word for name, all_of in verdicts().items() for one in all_of
-                     if name.split("/")[0] == paper]
-            lines.append(f"| [{paper}]({paper}.md) | " + " | ".join(str(found.count(word)) for word in words) + " |")
+        lines = ["| claims of | " + " | ".join(claims.WORDS) + " |", "| --- " * (1 + len(claims.WORDS)) + "|"]
+        for paper, found in claims.counted(verdicts()).items():
+            lines.append(f"| [{paper}]({paper}.md) | " + " | ".join(map(str, found)) + " |")
         return self.parse_text_to_nodes("\n".join(lines))
 
 

@@ -133,12 +133,12 @@ def test_a_claim_is_of_one_method():
     best = claims.judged({**several, "of": {"best": "of all layouts."}}, rows)
     assert best.text() == "0.33 (H200): agrees. The best counts: of all layouts."
     methods = {"R": {"layout": "row"}, "C": {"layout": "column"}}
-    one = claims.judged({**several, "of": {"method": "R"}}, rows, methods)
+    one = claims.judged({**several, "of": {"method": "R"}}, rows, {"methods": methods})
     assert one.text() == "0.33 (H200): agrees."
-    each = claims.judged({**several, "of": {"method": ["R", "C"]}}, rows, methods)
+    each = claims.judged({**several, "of": {"method": ["R", "C"]}}, rows, {"methods": methods})
     assert each.text() == "0.33 (H200, R), 0.67 (H200, C): agrees."
     with_itself = {"of": {"method": ["R", "C"]}, "to": {"method": ["R", "C"]}, "why": "As is."}
-    both = claims.judged({**several, **with_itself}, rows, methods)
+    both = claims.judged({**several, **with_itself}, rows, {"methods": methods})
     assert both.text() == "1.00 (H200, R), 1.00 (H200, C): not told apart. As is."
 
 
@@ -153,9 +153,100 @@ def test_a_claim_is_of_one_workload():
 def test_ours_stands_beside_and_does_not_count():
     methods = {"R": {"layout": "row", "ours": "our R"}, "our R": {"layout": "packed"}}
     of_paper = claim("less", of={"method": "R"}, why="Who knows.")
-    assert claims.judged(of_paper, rows_of(row=3, column=2, packed=1), methods).text() == (
+    assert claims.judged(of_paper, rows_of(row=3, column=2, packed=1), {"methods": methods}).text() == (
         "1.50 (H200): contradicts. Ours: 0.50 (H200). Who knows.")
-    assert claims.judged(of_paper, rows_of(row=3, column=2), methods).text() == "1.50 (H200): contradicts. Who knows."
+    assert claims.judged(of_paper, rows_of(row=3, column=2), {"methods": methods}).text() == "1.50 (H200): contradicts. Who knows."
+
+
+@pytest.mark.parametrize("expects, rays, other, word", [
+    ("less", 1, 2, "agrees"), ("less", 2, 1, "not judged here"), ("more", 2, 1, "not judged here"), ("more", 1, 2, "contradicts"),
+    ("no more", 1, 2, "agrees"), ("no more", 2, 1, "not judged here"), ("alike", 1, 2, "contradicts"),
+    ("alike", 1, 1, "not judged here"), ("alike", 2, 1, "not judged here"), ("less", 1, 1, "not told apart"),
+])
+def test_rays_in_software_tell_what_rt_cores_cannot_change(expects, rays, other, word):
+    """They are no faster than RT cores. What takes no time of theirs is judged as it is."""
+    rows = rows_of(row=rays, column=other)
+    rows[0]["backend"] = "optix"
+    told = claim(expects, why="Who knows.")
+    assert claims.judged(told, rows).word == word
+    mirrored = {"less": "more", "more": "less"}.get(expects)
+    if mirrored:
+        assert claims.judged({**told, "of": told["to"], "to": told["of"], "expects": mirrored}, rows).word == word
+    for row in rows:
+        row["build_ms"] = row["lookup_ms"]
+    assert claims.judged({**told, "quantity": "build_ms"}, rows).word != "not judged here"
+
+
+def test_what_rt_cores_decide_contradicts_nothing():
+    needs = {"needs": "RT cores"}
+    assert claims.judged(claim("less", **needs), rows_of(row=2, column=1)).word == "not judged here"
+    assert claims.judged(claim("less", **needs), rows_of(row=1, column=2)).word == "agrees"
+    both = [*rows_of(row=2, column=1), *rows_of(card="H100", row=1, column=2)]
+    assert claims.judged(claim("less", why="Who knows.", **needs), both).word == "agrees in part"
+
+
+TOLD = {"methods": {"tree": {"structure": "ours", "published": "theirs"}}, "published": {"theirs": {"table": "theirs.csv", "by": "bulk"}}}
+
+
+def usual_rows(card, structure, ms, **more):
+    """A row of points on 2^20 keys, of an experiment."""
+    axes = {**results.USUAL_POINTS, "keys": 2**20, "key_bits": 32, "value_bits": 32, **more}
+    return [{"experiment": "a/1", "options": "", "command": f"raydex bench --structure {structure}", "workload_axes": axes, "backend": "cuda",
+             "structure": structure, "result": "first", "probes": 2**20, "lookup_ms": ms, "device": f"NVIDIA {card}"}]
+
+
+@pytest.fixture(name="theirs")
+def fixture_theirs(tmp_path, monkeypatch):
+    """A table of a published structure, on one card, of batches that are twice as large."""
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    table = tmp_path / "card/peers/theirs.csv"
+    table.parent.mkdir(parents=True)
+    head = "by,result,keys,key_bits,probes,hit_rate,range_hits,build_ms,ms,bytes_per_key"
+    lines = ["bulk,first,2^20,32,2^21,100,0,1,8,16", "bulk,first,2^20,32,2^21,0,0,1,12,16", "one by one,first,2^20,32,2^21,100,0,9,1,8"]
+    table.write_text("\n".join(["# device: NVIDIA H200", head, *lines, ""]), encoding="utf-8")
+
+
+def test_a_published_rival_is_judged_beside_ours(theirs):
+    """On its own card if the other side has rows there, on the same workload; the summary counts it."""
+    told = {"figure": "a/1", "says": "So it is.", "of": {"structure": "array"}, "to": {"method": "tree"}, "expects": "less",
+            "why": "Who knows."}
+    rows = [row for card in ("H100", "H200") for row in usual_rows(card, "array", 2)] + usual_rows("H100", "ours", 1)
+    found = claims.judged(told, rows, TOLD)
+    assert found.text() == "2.00 (H100): contradicts. By theirs, as published: 0.50 (H200): agrees. Who knows."
+    assert (found.word, found.by_paper()) == ("contradicts", "agrees")
+    assert claims.counted({"a/1": [found], "b/2": [found]}) == {"a": [1, 0, 0, 0, 0], "b": [1, 0, 0, 0, 0]}
+    only = [row for row in rows if row["device"] == "NVIDIA H100"]
+    assert claims.judged(told, only, TOLD).published.ratios == {("H100 beside H200", ""): 0.5}
+    swapped = claims.judged({**told, "of": told["to"], "to": told["of"]}, rows, TOLD)
+    assert swapped.published.ratios == {("H200", ""): 2}
+    bytes_of_both = [{**row, "resident_bytes": 2**23} for row in rows]
+    assert claims.judged({**told, "quantity": "resident_bytes"}, bytes_of_both, TOLD).published.ratios == {("H200", ""): 0.5}
+
+
+@pytest.mark.parametrize("other", [
+    {"zipf": 1}, {"probe_order": "sorted"}, {"uniformity": 0}, {"keys": 2**21}, {"hit_rate": 50}, {"key_bits": 64, "value_bits": 64},
+])
+def test_a_published_rival_counts_on_its_own_workload_alone(theirs, other):
+    told = {"figure": "a/1", "says": "So it is.", "of": {"structure": "array"}, "to": {"method": "tree"}, "expects": "less"}
+    rows = usual_rows("H200", "array", 1, **other) + usual_rows("H200", "ours", 2, **other)
+    assert claims.judged(told, rows, TOLD).published is None
+    small = [{**row, "probes": 2**10} for row in usual_rows("H200", "array", 1) + usual_rows("H200", "ours", 2)]
+    assert claims.judged(told, small, TOLD).published is None
+    peak = [{**row, "build_peak_bytes": size} for row, size in zip(usual_rows("H200", "array", 1) + usual_rows("H200", "ours", 2), (1, 2))]
+    assert claims.judged({**told, "quantity": "build_peak_bytes"}, peak, TOLD).published is None
+
+
+def test_a_published_rival_stands_on_both_sides(theirs):
+    told = {"figure": "a/1", "says": "So it is.", "of": {"method": "tree", "hit_rate": 0}, "to": {"method": "tree", "hit_rate": 100},
+            "expects": "more", "why": "Who knows."}
+    rows = [row for rate in (0, 100) for row in usual_rows("H100", "ours", 1, hit_rate=rate)]
+    found = claims.judged(told, rows, TOLD)
+    assert found.text() == "1.00 (H100): not told apart. By theirs, as published: 1.50 (H200): agrees. Who knows."
+
+
+def test_bytes_of_minima_with_their_array():
+    rows = [{**row, "resident_bytes": size, "n": 8, "key": "double"} for row, size in zip(rows_of(row=1, column=1), (32, 64))]
+    assert claims.judged(claim("less", quantity="bytes_with_array"), rows).text() == "0.75 (H200): agrees."
 
 
 def test_the_newest_commit_counts():
