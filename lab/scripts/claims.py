@@ -9,7 +9,7 @@ if `to_quantity` names it, is to be `less` than 1, `more`, `no more`, or `alike`
 `bytes_with_array` what minima take with the values that they are of.
 
 A side is one workload and one method: a structure with its options, and `method` names one of those above the claims;
-of a list of them each is judged. A side whose rows are of several methods is refused, unless it says `best` and why the best one counts.
+of a list of them each is judged. A list of another field has the values that `each` of it may have. A side whose rows are of several methods is refused, unless it says `best` and why the best one counts.
 A method that has one of `ours` is judged by itself; what ours takes instead stands beside it. One that is ours, but whose kind
 the papers have as a `published` structure, is judged by both, each with a word of its own. The published one is that of the papers.
 
@@ -148,8 +148,14 @@ def _value(row, quantity):
     return row[quantity]
 
 
-def _counts(row, side):
-    return row["backend"] != "cpu" or row["device"] == side.get("device")
+def _is_of(row, side):
+    """Whether a row is what a side says; of a list of values one is to be the row's."""
+    if row["backend"] == "cpu" and row["device"] != side.get("device"):
+        return False
+    lists = {name: given for name, given in side.items() if isinstance(given, list)}
+    single = {name: given for name, given in side.items() if name not in lists}
+    return results.matches(row, single) and all(
+        any(results.matches(row, {name: one}) for one in given) for name, given in lists.items())
 
 
 def _holds(ratio, expects):
@@ -231,7 +237,7 @@ def _ratios(claim, rows, methods, ours=False):
             if row["experiment"] != experiments[side]:
                 continue
             for name, where in names.items():
-                if _counts(row, where) and results.matches(row, where):
+                if _is_of(row, where):
                     card = " beside ".join(map(card_of, between or [row["device"]]))
                     each = ", ".join(f"{field} {_size(_field(row, field))}" for field in claim.get("each", []))
                     value = sum(_value(row, field) for field in quantities[side].split(" + "))
@@ -314,7 +320,7 @@ def _by_published(claim, rows, told):
         asked = side if len(rivals) == 2 else "to" if side == "of" else "of"
         wheres = _sides(claim, methods, ours=False)[asked].values()
         found = [row for row in rows if row["experiment"] == experiments[asked] and
-                 any(_counts(row, where) and results.matches(row, where) for where in wheres)]
+                 any(_is_of(row, where) for where in wheres)]
         of_rival = published.rows(told["published"][rival])
         cards = {one["device"] for one in of_rival}
         found = [row for row in found if row["device"] in cards] or found

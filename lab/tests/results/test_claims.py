@@ -68,6 +68,15 @@ def test_every_figure_has_a_verdict(rows):
                 assert one["rows"] in (figure.table, *figure.by), one["says"]
 
 
+def test_published_rivals_have_rows_and_are_used(rows):
+    with open(claims.CLAIMS, "rb") as text:
+        told = tomllib.load(text)
+    named = {method["published"] for method in told["methods"].values() if "published" in method}
+    assert named == set(told["published"])
+    used = {verdict.published.name for of_figure in claims.verdicts(rows).values() for verdict in of_figure if verdict.published}
+    assert named <= used
+
+
 @pytest.mark.parametrize("expects, row, word", [
     ("less", 0.5, "agrees"), ("less", 0.99, "not told apart"), ("less", 2, "contradicts"),
     ("more", 2, "agrees"), ("more", 1.01, "not told apart"), ("more", 0.5, "contradicts"),
@@ -85,6 +94,15 @@ def test_some_of_several():
         row["workload_axes"] = {"keys": 16}
     found = claims.judged(claim("less", each=["keys"], why="Who knows."), rows)
     assert found.text() == "0.50 (H200, keys 8), 1.50 (H200, keys 16): agrees in part. Who knows."
+
+
+def test_a_list_has_the_values_of_each():
+    """And no others."""
+    rows = []
+    for keys, ms in ((8, 1), (16, 2), (32, 9)):
+        rows += [{**row, "workload_axes": {"keys": keys}} for row in rows_of(row=ms, column=4)]
+    found = claims.judged(claim("less", of={"layout": "row", "keys": ["8", "16"]}, each=["keys"]), rows)
+    assert found.text() == "0.25 (H200, keys 8), 0.50 (H200, keys 16): agrees."
 
 
 def test_cards_are_judged_apart():
