@@ -304,40 +304,47 @@ def _word(claim, ratios):
 
 
 def _by_published(claim, rows, told):
-    """The claim with a published structure in place of ours; None if it has none, or none that ran such a workload.
-    It is judged on the card that this ran on; if the other side has no rows of that, beside the other side's card."""
-    methods = told["methods"]
-    rivals = {side: methods[name]["published"] for side in ("of", "to") for name in [claim[side].get("method")]
-              if isinstance(name, str) and "published" in methods[name]}
-    if not rivals or not set(claim.get("quantity", "lookup_ms").split(" + ")) <= published.QUANTITIES:
-        return None
+    """The claim with published structures in place of ours; None if there are none, or none that ran such a workload.
+    With those of both sides if that can be, else with the one of either."""
+    named = {side: told["methods"].get(claim[side].get("method"), {}) for side in ("of", "to")
+             if not isinstance(claim[side].get("method"), list)}
+    rivals = {side: method["published"] for side, method in named.items() if "published" in method}
+    for sides in [rivals, *([{side: rival} for side, rival in rivals.items()] if len(rivals) == 2 else [])]:
+        if sides and (ratios := _beside_published(claim, sides, rows, told)):
+            return Published(" and ".join(dict.fromkeys(sides.values())), _middles(ratios), _word(claim, ratios))
+    return None
+
+
+def _beside_published(claim, rivals, rows, told):
+    """The ratios with these structures in place of ours, by the side. They are of the card that these ran on; if the
+    other side has no rows of that, of theirs beside the other side's card."""
     own = claim.get("rows", claim["figure"])
     experiments = {"of": own, "to": claim.get("beside", own)}
+    quantities = {"of": claim.get("quantity", "lookup_ms")}
+    quantities["to"] = claim.get("to_quantity", quantities["of"])
     swapped = {**claim}
     twins, others = [], []
     for side, rival in rivals.items():
         # Rows of the other side tell which workloads to look for; if both are swapped, those of ours do.
         asked = side if len(rivals) == 2 else "to" if side == "of" else "of"
-        wheres = _sides(claim, methods, ours=False)[asked].values()
+        wheres = _sides(claim, told["methods"], ours=False)[asked].values()
         found = [row for row in rows if row["experiment"] == experiments[asked] and
                  any(_is_of(row, where) for where in wheres)]
         of_rival = published.rows(told["published"][rival])
         cards = {one["device"] for one in of_rival}
         found = [row for row in found if row["device"] in cards] or found
         twins += [{**twin, "experiment": experiments[side]} for row in found
-                  for twin in published.beside(row, rival, of_rival)]
+                  for twin in published.beside(row, rival, of_rival) if published.is_told(twin, quantities[side])]
         others += found if len(rivals) == 1 else []
         swapped[side] = {"structure": rival, **{
             field: given for field, given in claim[side].items() if field not in ("method", "best")}}
-    ratios = _ratios(swapped, twins + others, methods)
+    ratios = _ratios(swapped, twins + others, told["methods"])
     if not ratios and others:
         side, = rivals
         for of_rival, card in sorted({(twin["device"], row["device"]) for twin in twins for row in others}):
             both = {one: {**swapped[one], "device": of_rival if one == side else card} for one in ("of", "to")}
-            ratios.update(_ratios({**swapped, **both}, twins + others, methods))
-    if not ratios:
-        return None
-    return Published(" and ".join(dict.fromkeys(rivals.values())), _middles(ratios), _word(claim, ratios))
+            ratios.update(_ratios({**swapped, **both}, twins + others, told["methods"]))
+    return ratios
 
 
 def judged(claim, rows, told=None):

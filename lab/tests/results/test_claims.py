@@ -43,6 +43,11 @@ def fixture_rows():
     return claims.evidence()
 
 
+@pytest.fixture(name="verdicts", scope="module")
+def fixture_verdicts(rows):
+    return claims.verdicts(rows)
+
+
 def test_every_figure_is_shown_or_says_why_not(rows):
     figures = claims.figures()
     assert set(figures) == {f"{paper}/{name}" for paper, names in PAPERS.items() for name in names.split()}
@@ -54,8 +59,8 @@ def test_every_figure_is_shown_or_says_why_not(rows):
             assert one.name in measured or one.tables() or one.lacks, one.name
 
 
-def test_every_figure_has_a_verdict(rows):
-    judged = set(claims.verdicts(rows))
+def test_every_figure_has_a_verdict(rows, verdicts):
+    judged = set(verdicts)
     figures = claims.figures()
     tables = {one.table for one in figures.values()}
     measured = {row["experiment"] for row in rows if row["experiment"] and row["experiment"] not in tables}
@@ -68,12 +73,12 @@ def test_every_figure_has_a_verdict(rows):
                 assert one["rows"] in (figure.table, *figure.by), one["says"]
 
 
-def test_published_rivals_have_rows_and_are_used(rows):
+def test_what_was_published_has_rows_and_is_used(verdicts):
     with open(claims.CLAIMS, "rb") as text:
         told = tomllib.load(text)
     named = {method["published"] for method in told["methods"].values() if "published" in method}
     assert named == set(told["published"])
-    used = {verdict.published.name for of_figure in claims.verdicts(rows).values() for verdict in of_figure if verdict.published}
+    used = {verdict.published.name for of_figure in verdicts.values() for verdict in of_figure if verdict.published}
     assert named <= used
 
 
@@ -203,7 +208,8 @@ def test_what_rt_cores_decide_contradicts_nothing():
     assert claims.judged(claim("less", why="Who knows.", **needs), both).word == "agrees in part"
 
 
-TOLD = {"methods": {"tree": {"structure": "ours", "published": "theirs"}}, "published": {"theirs": {"table": "theirs.csv", "by": "bulk"}}}
+TOLD = {"methods": {"tree": {"structure": "ours", "published": "theirs"}, "rays": {"structure": "scene", "published": "their rays"}},
+        "published": {"theirs": {"table": "theirs.csv", "by": "bulk"}, "their rays": {"table": "rays.csv", "backend": "optix"}}}
 
 
 def usual_rows(card, structure, ms, **more):
@@ -222,6 +228,10 @@ def fixture_theirs(tmp_path, monkeypatch):
     head = "by,result,keys,key_bits,probes,hit_rate,range_hits,build_ms,ms,bytes_per_key"
     lines = ["bulk,first,2^20,32,2^21,100,0,1,8,16", "bulk,first,2^20,32,2^21,0,0,1,12,16", "one by one,first,2^20,32,2^21,100,0,9,1,8"]
     table.write_text("\n".join(["# device: NVIDIA H200", head, *lines, ""]), encoding="utf-8")
+    head = "result,keys,key_bits,probes,probe_order,range_hits,build_ms,lookup_ms,resident_bytes,peak_bytes,error"
+    lines = [f"first,2^20,32,2^20,{order},0,1,{ms},1,{peak},{error}"
+             for order, ms, peak, error in (("unsorted", 6, 9, ""), ("sorted", 3, 9, ""), ("unsorted", "", "", "not run"))]
+    (table.parent / "rays.csv").write_text("\n".join(["# device: NVIDIA H200", head, *lines, ""]), encoding="utf-8")
 
 
 def test_a_published_rival_is_judged_beside_ours(theirs):
@@ -260,6 +270,22 @@ def test_a_published_rival_stands_on_both_sides(theirs):
     rows = [row for rate in (0, 100) for row in usual_rows("H100", "ours", 1, hit_rate=rate)]
     found = claims.judged(told, rows, TOLD)
     assert found.text() == "1.00 (H100): not told apart. By theirs, as published: 1.50 (H200): agrees. Who knows."
+
+
+def test_both_sides_are_published_if_both_ran_the_workload(theirs):
+    """Else one of them. Rays in software decide no less."""
+    told = {"figure": "a/1", "says": "So it is.", "of": {"method": "tree"}, "to": {"method": "rays"}, "expects": "more"}
+    of_scene = {"backend": "optix"}
+    rows = usual_rows("H200", "ours", 9) + [{**row, **of_scene} for row in usual_rows("H200", "scene", 1)]
+    found = claims.judged(told, rows, TOLD).published
+    assert (found.name, found.ratios, found.word) == ("theirs and their rays", {("H200", ""): pytest.approx(4 / 6)}, "not judged here")
+    in_order = {"probe_order": "sorted"}
+    rows = usual_rows("H200", "ours", 9, **in_order) + [{**row, **of_scene} for row in usual_rows("H200", "scene", 1, **in_order)]
+    found = claims.judged(told, rows, TOLD).published
+    assert (found.name, found.ratios, found.word) == ("their rays", {("H200", ""): 3}, "agrees")
+    rows = [{**row, "build_peak_bytes": size} for row, size in zip(rows, (3, 1))]
+    assert claims.judged({**told, "quantity": "build_peak_bytes", "why": "Who knows."}, rows, TOLD).published.ratios == {
+        ("H200", ""): pytest.approx(1 / 3)}
 
 
 def test_bytes_of_minima_with_their_array():
