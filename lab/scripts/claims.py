@@ -63,14 +63,19 @@ class Verdict:
         """The word by what the paper itself has, as far as there are rows."""
         return self.published.word if self.published else self.word
 
-    def text(self):
-        """The verdict as a sentence."""
-        more = [f"Ours: {_several(self.ours)}."] if self.ours else []
-        more += [f"The best counts: {self.best}"] if self.best else []
+    def lines(self):
+        """By whose structures, the ratios, and the word; what raydex does by default has none, as it does not count."""
+        found = [("raydex, as the paper describes it" if self.ours else "raydex", _several(self.ratios), self.word)]
         if self.published:
-            more.append(f"By {self.published.name}, as published: {_several(self.published.ratios)}: "
-                        f"{self.published.word}.")
-        return " ".join([f"{_several(self.ratios)}: {self.word}.", *more, *([self.why] if self.why else [])])
+            found.append((f"{self.published.name}, as published", _several(self.published.ratios), self.published.word))
+        if self.ours:
+            found.append(("raydex by default", _several(self.ours), ""))
+        return found
+
+    def remarks(self):
+        """What explains it."""
+        best = f"The best counts: {self.best}" if self.best else ""
+        return " ".join(filter(None, [best, self.why]))
 
 
 @dataclasses.dataclass

@@ -207,8 +207,17 @@ def printed(figure: claims.Figure, card: str, path: Path) -> list[str]:
 
 
 def said(name: str) -> list[str]:
-    """What the paper says of a figure, and whether that holds here: lines of a list."""
-    return [*(f"- *{verdict.says}* Here {verdict.text()}" for verdict in verdicts().get(name, [])), ""]
+    """What the paper says of a figure, and whether that holds here: a table, with a line for each method and rival."""
+    found = verdicts().get(name, [])
+    if not found:
+        return []
+    lines = ["| The paper says | by | here | |", "| --- " * 4 + "|"]
+    for verdict in found:
+        first = f"*{verdict.says}* {verdict.remarks()}"
+        for by, ratios, word in verdict.lines():
+            lines.append(f"| {first} | {by} | {ratios} | {word} |")
+            first = ""
+    return [*lines, ""]
 
 
 class Costs(SphinxDirective):

@@ -28,6 +28,13 @@ def claim(expects, **more):
             "expects": expects, **more}
 
 
+def line_of(verdict):
+    """A verdict in a line."""
+    named = {"raydex": "", "raydex, as the paper describes it": "", "raydex by default": "Ours: "}
+    lines = [f"{named.get(by, f'By {by}: ')}{ratios}{f': {word}' if word else ''}." for by, ratios, word in verdict.lines()]
+    return " ".join(filter(None, [*lines, verdict.remarks()]))
+
+
 # All that show measurements, t for tables. What else there is are drawings, and listings of options and machines.
 PAPERS = {
     "rx": "3a 3b 6 7 8 9 10a 10b 10c 11 12 13 14 15 16 17 18 t3 t4 t5 t6 t7 t8",
@@ -90,7 +97,7 @@ def test_what_was_published_has_rows_and_is_used(verdicts):
 def test_verdicts_follow_from_times(expects, row, word):
     found = claims.judged(claim(expects, why="Who knows."), rows_of(row=row, column=1))
     assert found.word == word
-    assert found.text() == f"{row:.2f} (H200): {word}. Who knows."
+    assert line_of(found) == f"{row:.2f} (H200): {word}. Who knows."
 
 
 def test_some_of_several():
@@ -98,7 +105,7 @@ def test_some_of_several():
     for row in rows[2:]:
         row["workload_axes"] = {"keys": 16}
     found = claims.judged(claim("less", each=["keys"], why="Who knows."), rows)
-    assert found.text() == "0.50 (H200, keys 8), 1.50 (H200, keys 16): agrees in part. Who knows."
+    assert line_of(found) == "0.50 (H200, keys 8), 1.50 (H200, keys 16): agrees in part. Who knows."
 
 
 def test_a_list_has_the_values_of_each():
@@ -107,34 +114,34 @@ def test_a_list_has_the_values_of_each():
     for keys, ms in ((8, 1), (16, 2), (32, 9)):
         rows += [{**row, "workload_axes": {"keys": keys}} for row in rows_of(row=ms, column=4)]
     found = claims.judged(claim("less", of={"layout": "row", "keys": ["8", "16"]}, each=["keys"]), rows)
-    assert found.text() == "0.25 (H200, keys 8), 0.50 (H200, keys 16): agrees."
+    assert line_of(found) == "0.25 (H200, keys 8), 0.50 (H200, keys 16): agrees."
 
 
 def test_cards_are_judged_apart():
     """Each is compared with itself, unless a claim names two."""
     rows = [*rows_of(row=1, column=2), *rows_of(card="H100", row=6, column=4)]
     found = claims.judged(claim("less", why="Who knows."), rows)
-    assert found.text() == "0.50 (H200), 1.50 (H100): agrees in part. Who knows."
+    assert line_of(found) == "0.50 (H200), 1.50 (H100): agrees in part. Who knows."
     only = claims.judged(claim("less"), [*rows[:2], *rows_of(card="A10", row=0.1)])
-    assert only.text() == "0.50 (H200): agrees."
+    assert line_of(only) == "0.50 (H200): agrees."
     with pytest.raises(SystemExit, match="no rows of a/1"):
         claims.judged(claim("less"), [rows[0], rows[3]])
     both = claim("less", of={"layout": "row", "device": "NVIDIA H200 80GB"},
                  to={"layout": "column", "device": "NVIDIA H100 80GB"})
-    assert claims.judged(both, rows).text() == "0.25 (H200 beside H100): agrees."
+    assert line_of(claims.judged(both, rows)) == "0.25 (H200 beside H100): agrees."
 
 
 def test_cpus_count_where_they_are_named():
     """Beside cards, also of batches of another size."""
     rows = [*rows_of(row=2, column=4), *rows_of(row=600)]
     rows[2].update(backend="cpu", device="AMD EPYC", probes=2)
-    assert claims.judged(claim("less"), rows).text() == "0.50 (H200): agrees."
+    assert line_of(claims.judged(claim("less"), rows)) == "0.50 (H200): agrees."
     both = claim("more", of={"layout": "row", "device": "AMD EPYC"},
                  to={"layout": "column", "device": "NVIDIA H200 80GB"}, quantity="ms_per_lookup", times=100)
-    assert claims.judged(both, rows).text() == "300 (EPYC beside H200): agrees."
+    assert line_of(claims.judged(both, rows)) == "300 (EPYC beside H200): agrees."
     rows[2]["lookup_ms"] = 100
     found = claims.judged({**both, "why": "Who knows."}, rows)
-    assert found.text() == "50.00 (EPYC beside H200): contradicts. Who knows."
+    assert line_of(found) == "50.00 (EPYC beside H200): contradicts. Who knows."
 
 
 def test_many_are_told_by_their_ends():
@@ -143,7 +150,7 @@ def test_many_are_told_by_their_ends():
         for card, ms in (("H200", 1), ("H100", 4)):
             more = rows_of(card=card, row=ms * keys, column=8)
             rows += [{**row, "workload_axes": {"keys": keys}} for row in more]
-    assert claims.judged(claim("more", each=["keys"], why="Who knows."), rows).text() == (
+    assert line_of(claims.judged(claim("more", each=["keys"], why="Who knows."), rows)) == (
         "1.00 to 4.00 (H200), 4.00 to 16.00 (H100): agrees in part. Who knows.")
 
 
@@ -154,15 +161,15 @@ def test_a_claim_is_of_one_method():
     with pytest.raises(SystemExit, match="`of` is of several methods: .*row.*column.*packed"):
         claims.judged(several, rows)
     best = claims.judged({**several, "of": {"best": "of all layouts."}}, rows)
-    assert best.text() == "0.33 (H200): agrees. The best counts: of all layouts."
+    assert line_of(best) == "0.33 (H200): agrees. The best counts: of all layouts."
     methods = {"R": {"layout": "row"}, "C": {"layout": "column"}}
     one = claims.judged({**several, "of": {"method": "R"}}, rows, {"methods": methods})
-    assert one.text() == "0.33 (H200): agrees."
+    assert line_of(one) == "0.33 (H200): agrees."
     each = claims.judged({**several, "of": {"method": ["R", "C"]}}, rows, {"methods": methods})
-    assert each.text() == "0.33 (H200, R), 0.67 (H200, C): agrees."
+    assert line_of(each) == "0.33 (H200, R), 0.67 (H200, C): agrees."
     with_itself = {"of": {"method": ["R", "C"]}, "to": {"method": ["R", "C"]}, "why": "As is."}
     both = claims.judged({**several, **with_itself}, rows, {"methods": methods})
-    assert both.text() == "1.00 (H200, R), 1.00 (H200, C): not told apart. As is."
+    assert line_of(both) == "1.00 (H200, R), 1.00 (H200, C): not told apart. As is."
 
 
 def test_a_claim_is_of_one_workload():
@@ -176,9 +183,9 @@ def test_a_claim_is_of_one_workload():
 def test_ours_stands_beside_and_does_not_count():
     methods = {"R": {"layout": "row", "ours": "our R"}, "our R": {"layout": "packed"}}
     of_paper = claim("less", of={"method": "R"}, why="Who knows.")
-    assert claims.judged(of_paper, rows_of(row=3, column=2, packed=1), {"methods": methods}).text() == (
+    assert line_of(claims.judged(of_paper, rows_of(row=3, column=2, packed=1), {"methods": methods})) == (
         "1.50 (H200): contradicts. Ours: 0.50 (H200). Who knows.")
-    assert claims.judged(of_paper, rows_of(row=3, column=2), {"methods": methods}).text() == "1.50 (H200): contradicts. Who knows."
+    assert line_of(claims.judged(of_paper, rows_of(row=3, column=2), {"methods": methods})) == "1.50 (H200): contradicts. Who knows."
 
 
 @pytest.mark.parametrize("expects, rays, other, word", [
@@ -240,7 +247,7 @@ def test_a_published_rival_is_judged_beside_ours(theirs):
             "why": "Who knows."}
     rows = [row for card in ("H100", "H200") for row in usual_rows(card, "array", 2)] + usual_rows("H100", "ours", 1)
     found = claims.judged(told, rows, TOLD)
-    assert found.text() == "2.00 (H100): contradicts. By theirs, as published: 0.50 (H200): agrees. Who knows."
+    assert line_of(found) == "2.00 (H100): contradicts. By theirs, as published: 0.50 (H200): agrees. Who knows."
     assert (found.word, found.by_paper()) == ("contradicts", "agrees")
     assert claims.counted({"a/1": [found], "b/2": [found]}) == {"a": [1, 0, 0, 0, 0], "b": [1, 0, 0, 0, 0]}
     only = [row for row in rows if row["device"] == "NVIDIA H100"]
@@ -269,7 +276,7 @@ def test_a_published_rival_stands_on_both_sides(theirs):
             "expects": "more", "why": "Who knows."}
     rows = [row for rate in (0, 100) for row in usual_rows("H100", "ours", 1, hit_rate=rate)]
     found = claims.judged(told, rows, TOLD)
-    assert found.text() == "1.00 (H100): not told apart. By theirs, as published: 1.50 (H200): agrees. Who knows."
+    assert line_of(found) == "1.00 (H100): not told apart. By theirs, as published: 1.50 (H200): agrees. Who knows."
 
 
 def test_both_sides_are_published_if_both_ran_the_workload(theirs):
@@ -290,7 +297,7 @@ def test_both_sides_are_published_if_both_ran_the_workload(theirs):
 
 def test_bytes_of_minima_with_their_array():
     rows = [{**row, "resident_bytes": size, "n": 8, "key": "double"} for row, size in zip(rows_of(row=1, column=1), (32, 64))]
-    assert claims.judged(claim("less", quantity="bytes_with_array"), rows).text() == "0.75 (H200): agrees."
+    assert line_of(claims.judged(claim("less", quantity="bytes_with_array"), rows)) == "0.75 (H200): agrees."
 
 
 def test_the_newest_commit_counts():
@@ -299,10 +306,10 @@ def test_the_newest_commit_counts():
     for rows, commit in ((old, "a"), (new, "b")):
         for row in rows:
             row["commit"] = commit
-    assert claims.judged(claim("more"), old + new).text() == "2.00 (H200): agrees."
+    assert line_of(claims.judged(claim("more"), old + new)) == "2.00 (H200): agrees."
     again = [{**new[0], "lookup_ms": 1.5}]
     found = claims.judged(claim("more", why="Who knows."), old + new + again)
-    assert found.text() == "0.75 (H200): not told apart. Who knows."
+    assert line_of(found) == "0.75 (H200): not told apart. Who knows."
 
 
 def test_claims_of_a_printed_table_wait_for_it(tmp_path, monkeypatch):
@@ -322,7 +329,7 @@ def test_claims_of_a_printed_table_wait_for_it(tmp_path, monkeypatch):
     table.write_text("# device: NVIDIA H100 80GB\ngroup,ms\n1,4\n2,1\n", encoding="utf-8")
     assert claims.figures()["a/1"].tables() == {"card": table}
     verdict, = claims.verdicts(claims.printed())["a/1"]
-    assert verdict.text() == "0.25 (H100): agrees."
+    assert line_of(verdict) == "0.25 (H100): agrees."
 
 
 def test_what_contradicts_needs_a_reason():
