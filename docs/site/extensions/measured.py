@@ -207,8 +207,17 @@ def printed(figure: claims.Figure, card: str, path: Path) -> list[str]:
 
 
 def said(name: str) -> list[str]:
-    """What the paper says of a figure, and whether that holds here: lines of a list."""
-    return [*(f"- *{verdict.says}* Here {verdict.text()}" for verdict in verdicts().get(name, [])), ""]
+    """What the paper says of a figure, and whether that holds here: a table, with a line for each method and rival."""
+    found = verdicts().get(name, [])
+    if not found:
+        return []
+    lines = ["| The paper says | by | here | |", "| --- " * 4 + "|"]
+    for verdict in found:
+        first = f"*{verdict.says}* {verdict.remarks()}"
+        for by, ratios, word in verdict.lines():
+            lines.append(f"| {first} | {by} | {ratios} | {word} |")
+            first = ""
+    return [*lines, ""]
 
 
 class Costs(SphinxDirective):
@@ -237,16 +246,13 @@ class Verdict(SphinxDirective):
 
 class Verdicts(SphinxDirective):
     """`{verdicts}`: how often what a paper says of its figures holds here, a line for each paper that is a
-    document beside this one."""
+    document beside this one. The paper's own method counts, and its own rival if that has rows."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(claims.CLAIMS)
-        words = ["agrees", "agrees in part", "contradicts", "not told apart"]
-        lines = ["| claims of | " + " | ".join(words) + " |", "| --- " * 5 + "|"]
-        for paper in dict.fromkeys(name.split("/")[0] for name in verdicts()):
-            found = [one.word for name, all_of in verdicts().items() for one in all_of
-                     if name.split("/")[0] == paper]
-            lines.append(f"| [{paper}]({paper}.md) | " + " | ".join(str(found.count(word)) for word in words) + " |")
+        lines = ["| claims of | " + " | ".join(claims.WORDS) + " |", "| --- " * (1 + len(claims.WORDS)) + "|"]
+        for paper, found in claims.counted(verdicts()).items():
+            lines.append(f"| [{paper}]({paper}.md) | " + " | ".join(map(str, found)) + " |")
         return self.parse_text_to_nodes("\n".join(lines))
 
 
