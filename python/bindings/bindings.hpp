@@ -157,6 +157,7 @@ using joined_handle = handle<joined>;
 void bind_errors(nb::module_& to);
 void bind_columns(nb::module_& to);
 void bind_arrow(nb::module_& to);
+void bind_arrow_stream(nb::module_& to);
 void bind_index(nb::module_& to);
 void bind_aggregates(nb::module_& to);
 void bind_joins(nb::module_& to);

@@ -140,6 +140,7 @@ NB_MODULE(_raydex, module) {
   bind_errors(module);
   bind_columns(module);
   bind_arrow(module);
+  bind_arrow_stream(module);
   bind_index(module);
   bind_aggregates(module);
   bind_joins(module);

@@ -50,7 +50,7 @@ from raydex._index import Index, IndexInfo, not_found
 from raydex._joined import Joined, JoinRows
 from raydex._joins import join
 from raydex._loading import load
-from raydex._matches import Matches
+from raydex._matches import LazyMatches, Matches, MatchRows
 from raydex._merging import merge, merge_asof
 from raydex._minima import Rmq, RmqInfo, rmq
 from raydex._nearest import NearestRows, interval_coverage, join_nearest
@@ -125,6 +125,8 @@ __all__ = [
     "InvalidType",
     "JoinRows",
     "Joined",
+    "LazyMatches",
+    "MatchRows",
     "Matches",
     "NearestRows",
     "OptixError",

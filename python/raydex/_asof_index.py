@@ -16,9 +16,10 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._held import Held
 from raydex._html import facts
 from raydex._index import bytes_as_text
-from raydex._joined import Call, JoinRows
+from raydex._joined import JoinRows
 from raydex._joins import key_columns, natives
 from raydex._keys import TEXTS
+from raydex._lazy import Call
 from raydex._sources import Source, look, same_device
 from raydex.typing import (
     ColumnLike,

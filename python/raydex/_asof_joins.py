@@ -17,9 +17,10 @@ from raydex._array_libraries import HOST
 from raydex._arrow import Bitmap, HostCells
 from raydex._columns import Column, column_of, host_cells
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._joined import Call, Joined, JoinRows, rows_of
+from raydex._joined import Joined, JoinRows, rows_of
 from raydex._joins import natives
 from raydex._keys import Key
+from raydex._lazy import Call
 from raydex._ordered_columns import DIRECTIONS, by_columns, check_reach, in_one_order, keys_of, reach_of, within_64_bits
 from raydex._sources import Source, look, same_device
 from raydex._times import Order

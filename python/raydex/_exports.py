@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from raydex import _cuda
+from raydex import _cuda, _raydex
 from raydex._array_libraries import is_of
-from raydex._arrow import HostCells, is_arrow
+from raydex._arrow import Bitmap, HostCells, is_arrow, placed
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import CUDF, PANDAS, POLARS, Frames, in_unit_of, is_labelled, taken_from, without_views
 from raydex._sources import look, not_a_text
@@ -256,6 +256,38 @@ def nearest_to_table(probe: Any, build: Any, distance: npt.NDArray[Any]) -> Any:
 def pairs_to_arrow(probe: Any, build: Any) -> Any:
     """A table of the rows of a join."""
     return rows_to_table({"probe": probe} if build is None else {"probe": probe, "build": build})
+
+
+def stream_of(names: tuple[str, ...], parts: Iterator[tuple[Any, ...]]) -> Any:
+    """A capsule with Arrow's stream of a table of columns of rows, a batch for each part, with null for -1. Of the same
+    memory, without pyarrow."""
+    return _raydex.arrow_stream_of([(name, "l") for name in names], map(_batch_of, parts))
+
+
+def _batch_of(part: tuple[Any, ...]) -> tuple[int, list[tuple[int, int, int]], Any]:
+    """How long a batch is, where its columns are and their bitmaps, how many cells are missing, and what has them."""
+    columns = [rows_on_host("rows", one, "streams of Arrow") for one in part if one is not None]
+    there = [one >= 0 for one in columns]
+    missing = [len(one) - int(np.count_nonzero(one)) for one in there]
+    bitmaps = [Bitmap.of(one) if count else None for one, count in zip(there, missing)]
+    addresses = [_raydex.data_of(one.__array_struct__) for one in columns]
+    places = [(at, placed(bitmap)[0], count) for at, bitmap, count in zip(addresses, bitmaps, missing)]
+    return (len(columns[0]), places, (columns, bitmaps))
+
+
+class _Stream:
+    """What has Arrow's stream once."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._capsule
+
+
+def reader_of(capsule: Any) -> Any:
+    """A `pyarrow.RecordBatchReader` of it."""
+    return _pyarrow().RecordBatchReader.from_stream(_Stream(capsule))
 
 
 def lists_to_pandas(offsets: Any, rows: Any) -> Any:

@@ -9,7 +9,7 @@ import operator
 import os
 import weakref
 from dataclasses import dataclass
-from typing import Any, cast, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,8 @@ from raydex._held import ORDER_STATISTICS, Held, Holders
 from raydex._html import facts
 from raydex._kept import device_of, dictionary_of, facts_of, key_in, key_of_format, note_of, path_of
 from raydex._keys import Key, facts_of_key
-from raydex._matches import Matches
+from raydex._lazy import Call
+from raydex._matches import LazyMatches, Matches
 from raydex._plain import NONE, NOWHERE, plain_columns
 from raydex._sources import Source, look, look_at_values, not_a_text, same_device
 from raydex.typing import (
@@ -509,11 +510,31 @@ class Index(Held):
         dtype = {"u": "uint64", "i": "int64", "f": "float64"}[kind]
         return batch.answer(dtype, batch.native.sum, *batch.arguments, column.native, kind)
 
-    def rows(self, lower: ColumnLike, upper: ColumnLike = None, *, stream: StreamLike = None) -> Matches:
+    @overload
+    def rows(
+        self, lower: ColumnLike, upper: ColumnLike = ..., *, lazy: Literal[False] = ..., stream: StreamLike = ...
+    ) -> Matches: ...
+    @overload
+    def rows(
+        self, lower: ColumnLike, upper: ColumnLike = ..., *, lazy: Literal[True], stream: StreamLike = ...
+    ) -> LazyMatches: ...
+    @overload
+    def rows(
+        self, lower: ColumnLike, upper: ColumnLike = ..., *, lazy: bool, stream: StreamLike = ...
+    ) -> Matches | LazyMatches: ...
+    def rows(
+        self, lower: ColumnLike, upper: ColumnLike = None, *, lazy: bool = False, stream: StreamLike = None
+    ) -> Matches | LazyMatches:
         """All matching rows of each probe, as offsets and rows.
 
         Those of a probe are ordered by key, then by row, on ordered structures. Waits for the stream
-        once, to learn how many there are. Cost: two searches, and a write for each matching row."""
+        once, to learn how many there are. Cost: two searches, and a write for each matching row.
+
+        `lazy`: whether rows are looked up now and written when they are asked for, in chunks of a stated size or as a
+        stream of Arrow, see `LazyMatches`. Cost: as `count`, and a pass over the keys of the index. `cgrx` with nodes
+        refuses it with `raydex.Unsupported`."""
+        if flag("lazy", lazy):
+            return self._lazy_rows(lower, upper, stream)
         batch = self._batch(lower, upper, stream)
         library, number = batch.library, batch.stream
         offsets = library.empty(batch.size + 1, "int64", number)
@@ -531,6 +552,23 @@ class Index(Held):
 
         self._device.run(batch.native.rows, *batch.arguments, begins, batch.size + 1, room)
         return Matches(offsets, found)
+
+    def _lazy_rows(self, lower: Any, upper: Any, stream: Any) -> LazyMatches:
+        with self._changes:
+            batch = self._batch(lower, upper, stream)
+            self._check_open()
+            call = Call(batch.library, str(self._device), stream)
+            _, _, begin, end = batch.arguments
+            if self._is_hashed:
+                found = self._device.run(batch.native.match, *call.context, begin, "inner")
+            else:
+                side = self._device.run(_raydex.Join.over, *call.context, batch.native)
+                if end is None:
+                    found = self._device.run(side.match, *call.context, [begin], "inner")
+                else:
+                    found = self._device.run(side.match_ranges, *call.context, begin, end, "inner")
+            info = self.info
+            return LazyMatches(found, call, None, self, max(info.n, info.max_row_id + 1))
 
     def bitset(
         self, lower: ColumnLike, upper: ColumnLike = None, *, size: int | None = None, stream: StreamLike = None

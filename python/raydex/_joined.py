@@ -3,24 +3,19 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from raydex import _raydex
-from raydex._array_libraries import ArrayLibrary
-from raydex._devices import Device
-from raydex._errors import InvalidArgument, InvalidType
+from raydex._errors import InvalidArgument
 from raydex._exports import pairs_to_arrow, pairs_to_frame, rows_on_host, rows_to_gather_map, take_anew
 from raydex._frames import PANDAS, POLARS
-from raydex._held import Held
 from raydex._html import columns, facts
 from raydex._index import Index
+from raydex._lazy import BITS, Call, Lazy
 from raydex._results import TwoArrays
-
-_BITS = {"int64": 64, "int32": 32}
 
 
 class JoinRows(TwoArrays):
@@ -95,20 +90,7 @@ class JoinRows(TwoArrays):
         return tuple(rows_to_gather_map(name, one) for name, one in sides.items())
 
 
-class Call:
-    """Where a join runs, and on which stream."""
-
-    def __init__(self, library: ArrayLibrary, device: Any, stream: Any, structure: str = "auto") -> None:
-        self.library = library
-        self.device: Device = library.device_for(device, structure)
-        self.stream, self.kept = library.stream_for(stream)
-
-    @property
-    def context(self) -> tuple[Any, int]:
-        return (self.device.session(), self.stream)
-
-
-class Joined(Held):
+class Joined(Lazy):
     """A join that was looked up, from `lazy=True`: its size is known, and its rows are written when they are asked
     for, all of them or some, any number of times. So a join may be larger than memory:
 
@@ -127,6 +109,15 @@ class Joined(Held):
 
     __module__ = "raydex"
     _called = "join"
+    _names = ("probe", "build")
+    _again = "join again"
+
+    size: int
+    """How many rows it has, which `len` says, too."""
+    probes: int
+    """How many probe rows there were."""
+    how: str
+    """The kind of the join."""
 
     def __init__(
         self,
@@ -138,30 +129,14 @@ class Joined(Held):
         kept: Any,
         over: Index | None = None,
     ) -> None:
-        super().__init__(native, call.device, call.kept, call.stream)
-        self._call = call
-        self._kept = kept  # columns that the build side reads
-        self._over = over
-        self._edits = 0 if over is None else over._edits
+        self.how = how
         self._dtype = dtype
-        self.how: str = how
-        """The kind of the join."""
-        self.size: int = native.size
-        """How many rows it has, which `len` says, too."""
-        self.probes: int = native.probes
-        """How many probe rows there were."""
-        self._rows = max(self.probes, build_rows if self._has_build_rows else 0)
+        super().__init__(native, call, kept, over, build_rows)
         self._bits_of(dtype)
 
     @property
-    def _has_build_rows(self) -> bool:
+    def _has_second(self) -> bool:
         return self.how not in ("semi", "anti")
-
-    def __len__(self) -> int:
-        return self.size
-
-    def __bool__(self) -> bool:
-        return True
 
     def __repr__(self) -> str:
         if self._closed:
@@ -175,101 +150,40 @@ class Joined(Held):
             "how": self.how, "device": self._device, "rows": self.size, "probe rows": self.probes,
         })  # fmt: skip
 
-    def _free(self) -> None:
-        super()._free()
-        # With these goes the build side, in the order of the same stream.
-        self._native = self._kept = self._over = None
-
-    def _bits_of(self, dtype: str) -> int:
-        bits = _BITS[dtype]
-        if self._rows > 2 ** (bits - 1):
-            raise InvalidArgument(f"dtype: {dtype} has no row {self._rows - 1}; give 'int64'")
-        return bits
-
-    def _ask(self, question: str, *arguments: Any) -> None:
-        """Calls what the native join has by a name; nobody edits the index meanwhile."""
-        native, index, call = self._native, self._over, self._call
-        if native is None:
-            self._check_open()
-        if index is None:
-            call.device.run(getattr(native, question), *call.context, *arguments)
-            return
-        with index._changes:
-            index._check_open()
-            if index._edits != self._edits:
-                raise InvalidArgument("join: its index was edited since; join again")
-            index._streams[call.stream] = call.kept
-            call.device.run(getattr(native, question), *call.context, *arguments)
-
     def counts(self) -> Any:
         """How many rows of the join each probe row has, which build rows without a match are none of; int64.
 
         Cost: a read and a write a probe row; if rows are in no order up to what the rows take."""
-        call = self._call
-        out = call.library.empty(self.probes, "int64", call.stream)
-        self._ask("counts", call.library.address(out), self.probes)
-        return out
+        return super().counts()
 
     def rows(self, first: int = 0, size: int | None = None, dtype: Any = None) -> JoinRows:
         """The rows from number `first` on: `size` of them or, if there are fewer, what is left; by default all.
 
         `dtype`: `int64` or `int32`, which is refused if a table has rows that it cannot number; by default what
         the join was asked for. Cost: a write a row. Memory: the arrays that it returns."""
-        begin = _number("first", first)
-        if begin > self.size:
-            raise InvalidArgument(f"first: {first}, but the join has {self.size} rows")
-        count = self.size - begin if size is None else min(_number("size", size), self.size - begin)
-        name = self._dtype if dtype is None else row_dtype(dtype)
-        bits = self._bits_of(name)
-        call = self._call
-        probe = call.library.empty(count, name, call.stream)
-        build = call.library.empty(count, name, call.stream) if self._has_build_rows else None
-        self._write(begin, bits, probe, build)
-        return JoinRows(probe, build)
-
-    def _is_of(self, library: ArrayLibrary) -> bool:
-        """Whether its rows are in arrays of a library, in the same memory."""
-        own = self._call.library
-        return own.name == library.name and own.device == library.device
-
-    def _write(self, first: int, bits: int, probe: Any, build: Any) -> None:
-        """Writes the rows from number `first` on into arrays of so many bits, as many as they have cells. `build`:
-        None for semi and anti joins."""
-        library = self._call.library
-        at = 0 if build is None else library.address(build)
-        self._ask("rows", first, bits, library.address(probe), at, len(probe))
+        return JoinRows(*self._part(first, size, self._type_of(dtype)))
 
     def chunks(self, rows: int, dtype: Any = None) -> Iterator[JoinRows]:
         """All rows, `rows` of them at a time, in their order; the last chunk has what is left.
 
         A chunk is written when it is its turn. Memory: the arrays of a chunk, twice 8 bytes a row or twice 4; in a
         `for` those of two, since a loop lets go of a chunk when it has the next one."""
-        step = _number("rows", rows)
-        if step == 0:
-            raise InvalidArgument("rows: a chunk has 1 or more")
-        return (self.rows(first, step, dtype) for first in range(0, self.size, step))
+        return (JoinRows(*one) for one in self._chunks(rows, self._type_of(dtype)))
 
-
-def _number(argument: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InvalidType(f"{argument}: {value!r} is no whole number") from None
-    if number < 0:
-        raise InvalidArgument(f"{argument}: {value}; it must be 0 or more")
-    return number
+    def _type_of(self, dtype: Any) -> str:
+        return self._dtype if dtype is None else row_dtype(dtype)
 
 
 def row_dtype(dtype: Any) -> str:
     """The name of a type of row numbers."""
-    if isinstance(dtype, str) and dtype in _BITS:
+    if isinstance(dtype, str) and dtype in BITS:
         return dtype
     try:
         name = str(np.dtype(dtype).name)
     except TypeError:
         name = ""
-    if name not in _BITS:
-        raise InvalidArgument(f"dtype: {dtype!r} is none of {', '.join(_BITS)}")
+    if name not in BITS:
+        raise InvalidArgument(f"dtype: {dtype!r} is none of {', '.join(BITS)}")
     return name
 
 

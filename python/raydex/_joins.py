@@ -17,8 +17,9 @@ from raydex._columns import Column, column_of, dtype_of, is_none, key_of, read_a
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._frames import check_one_table
 from raydex._index import Index
-from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
+from raydex._joined import Joined, JoinRows, row_dtype, rows_of
 from raydex._keys import TEXTS, Key, converts, plain_key
+from raydex._lazy import Call
 from raydex._plain import OWN, plain_columns
 from raydex._sources import Source, look, ready, same_device
 from raydex._times import OF_TIMES, Order, Time, are_compared, common, in_one_unit

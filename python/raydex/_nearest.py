@@ -14,8 +14,9 @@ from raydex._errors import InvalidArgument, InvalidType
 from raydex._exports import nearest_to_table, rows_on_host
 from raydex._frames import PANDAS, POLARS
 from raydex._html import columns
-from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
+from raydex._joined import Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import Together, check_how, natives
+from raydex._lazy import Call
 from raydex._ordered_columns import DIRECTIONS, by_columns, in_one_order, keys_of, pair_of
 from raydex._results import TwoArrays
 from raydex._sources import same_device

@@ -8,8 +8,9 @@ from typing import Any, Literal, overload
 from raydex import _raydex
 from raydex._arguments import flag, option_texts
 from raydex._errors import InvalidArgument
-from raydex._joined import Call, Joined, JoinRows, row_dtype, rows_of
+from raydex._joined import Joined, JoinRows, row_dtype, rows_of
 from raydex._joins import OF_BUILD_ROWS, check_kind, natives
+from raydex._lazy import Call
 from raydex._ordered_columns import (
     MISSING,
     RELATIONS,

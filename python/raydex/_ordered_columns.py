@@ -14,9 +14,9 @@ from raydex._arrow import DeviceCells, HostCells
 from raydex._columns import Column, and_validity, column_of, host_cells
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import check_one_table
-from raydex._joined import Call
 from raydex._joins import Together, both_keys, pair_columns, together
 from raydex._keys import Key
+from raydex._lazy import Call
 from raydex._sources import Source, look, same_device
 from raydex._times import OF_TIMES, distance_in, is_span, shifted, whole
 from raydex.typing import Comparison, Direction, MissingEnd

@@ -14,9 +14,9 @@ from raydex._arrow import HostCells
 from raydex._columns import Column, column_of, refuse_strings
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._frames import is_series, series_like
-from raydex._joined import Call
 from raydex._joins import natives
 from raydex._keys import Key, format_of
+from raydex._lazy import Call
 from raydex._ordered_columns import by_columns, check_reach, in_one_order, keys_of, reach_of, within_64_bits
 from raydex._sources import Source, look, look_at_values, same_device
 from raydex._times import Order, is_between_counts
