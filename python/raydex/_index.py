@@ -530,8 +530,8 @@ class Index(Held):
         Those of a probe are ordered by key, then by row, on ordered structures. Waits for the stream
         once, to learn how many there are. Cost: two searches, and a write for each matching row.
 
-        `lazy`: whether rows are looked up now and written when they are asked for, in chunks of a stated size or as a
-        stream of Arrow, see `LazyMatches`. Cost: as `count`, and a pass over the keys of the index. `cgrx` with nodes
+        `lazy`: whether rows are looked up now and written later, in chunks of a stated size or as a stream of Arrow,
+        see `LazyMatches`. Cost: as `count`, and a pass over the keys of the index. `cgrx` with nodes
         refuses it with `raydex.Unsupported`."""
         if flag("lazy", lazy):
             return self._lazy_rows(lower, upper, stream)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that were looked up, and are written when they are asked for: any part, in chunks, or as a stream of Arrow."""
+"""Rows that were looked up and are yet to be written: any part of them, in chunks, or as a stream of Arrow."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Lazy(Held):
     def __init__(
         self, native: _raydex.Joined, call: Call, kept: Any, over: Any, build_rows: int
     ) -> None:
-        """`over`: the `Index` that was asked, or None; `build_rows`: so many row numbers there may be."""
+        """`over`: the `Index` that it reads, or None; `build_rows`: so many row numbers there may be."""
         super().__init__(native, call.device, call.kept, call.stream)
         self._call = call
         self._kept = kept  # columns that the build side reads

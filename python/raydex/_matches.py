@@ -91,8 +91,8 @@ class MatchRows(TwoArrays):
 
 
 class LazyMatches(Lazy):
-    """The matches of a batch, from `index.rows(..., lazy=True)`: how many there are is known, and they are written when
-    they are asked for, all of them or some, any number of times. So there may be more of them than memory holds:
+    """The matches of a batch, from `index.rows(..., lazy=True)`: how many there are is known, and you
+    have them written, all of them or some, any number of times. So there may be more of them than memory holds:
 
         >>> import raydex
         >>> index = raydex.build([50, 20, 40, 20, 30])
@@ -105,10 +105,10 @@ class LazyMatches(Lazy):
     Matches are those of `rows`, in the same order. To what takes Arrow's streams it is a table of the columns `probe`
     and `row` that is read batch by batch, without pyarrow: DuckDB runs a query over it, and never holds it whole.
 
-    It holds 8 bytes a probe, or 16 if row ids have 64 bits, and of structures that do not have their rows side by side
-    (`btree`) a row id an entry, until it is closed, a `with` ends, or the last reference goes; not the probes. Its
-    index it does not copy, and refuses to answer once that is edited or closed. On a GPU work goes to the stream of the
-    call. Several threads may ask it."""
+    It holds 8 bytes a probe, and of ordered structures 4 an entry of the index; if row ids have 64 bits, 16 a probe
+    alone. So it does until it is closed, a `with` ends, or the last reference goes; not the probes. It reads the index,
+    and refuses to answer once that is edited or closed. On a GPU work goes to the stream of the call. Several threads
+    may ask it."""
 
     __module__ = "raydex"
     _called = "lookup"

@@ -61,6 +61,7 @@ CALLS = {
     "first": lambda index, keys: index.first(keys),
     "ranges": lambda index, keys: index.sum(keys, keys, values=keys),
     "rows": lambda index, keys: index.rows(keys, keys),
+    "lazy rows": lambda index, keys: [index.rows(keys, keys, lazy=True).to_reader().read_all() for _ in range(20)],
     "aggregate": lambda index, keys: raydex.aggregate(index, keys),
     "minima": lambda index, keys: raydex.rmq(keys, "rmq_lca"),
     "join": lambda index, keys: raydex.join(keys, keys),

@@ -31,6 +31,9 @@ with raydex.build(numbers, "pivot_tree", "cpu", search="groups", k=9, levels="al
     raydex.build(numbers, index.info.structure, index.info.device).close()
     total = index.sum([1], [5], values=numbers).astype(np.float64)
     rows: raydex.Matches = index.rows(pa.array([1, 2]))
+    lazy: raydex.LazyMatches = index.rows(1, 5, lazy=True)
+    chunks: list[raydex.MatchRows] = list(lazy.chunks(3))
+    pl.DataFrame(lazy)
 
 
 def pairs(how: How, closed: Closed, lazy: bool) -> raydex.JoinRows | raydex.Joined:

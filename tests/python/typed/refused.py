@@ -9,6 +9,7 @@ import raydex.sharded
 numbers = np.arange(10)
 raydex.join(numbers, numbers, how="outr")
 raydex.join(numbers, numbers, hwo="left")
+raydex.build(numbers).rows(numbers, lazy=1)
 raydex.join(numbers, numbers, dtype="float64")
 raydex.join_range(numbers, numbers, distance=b"5")
 raydex.join_range(numbers, numbers, distance=[5])
