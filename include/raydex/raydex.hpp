@@ -3,22 +3,23 @@
 /// Everything that raydex offers.
 #pragma once
 
-#include "raydex/advise.hpp"                   // IWYU pragma: export
-#include "raydex/aggregate.hpp"                // IWYU pragma: export
-#include "raydex/arrow.hpp"                    // IWYU pragma: export
-#include "raydex/btree.hpp"                    // IWYU pragma: export
-#include "raydex/capability.hpp"               // IWYU pragma: export
-#include "raydex/cgrx.hpp"                     // IWYU pragma: export
-#include "raydex/column.hpp"                   // IWYU pragma: export
-#include "raydex/composite_keys.hpp"           // IWYU pragma: export
-#include "raydex/direct.hpp"                   // IWYU pragma: export
-#include "raydex/edits.hpp"                    // IWYU pragma: export
-#include "raydex/error.hpp"                    // IWYU pragma: export
-#include "raydex/eytzinger.hpp"                // IWYU pragma: export
-#include "raydex/hash_bucket.hpp"              // IWYU pragma: export
-#include "raydex/hash_open.hpp"                // IWYU pragma: export
-#include "raydex/index.hpp"                    // IWYU pragma: export
-#include "raydex/index_file.hpp"               // IWYU pragma: export
+#include "raydex/advise.hpp"          // IWYU pragma: export
+#include "raydex/aggregate.hpp"       // IWYU pragma: export
+#include "raydex/arrow.hpp"           // IWYU pragma: export
+#include "raydex/btree.hpp"           // IWYU pragma: export
+#include "raydex/capability.hpp"      // IWYU pragma: export
+#include "raydex/cgrx.hpp"            // IWYU pragma: export
+#include "raydex/column.hpp"          // IWYU pragma: export
+#include "raydex/composite_keys.hpp"  // IWYU pragma: export
+#include "raydex/direct.hpp"          // IWYU pragma: export
+#include "raydex/edits.hpp"           // IWYU pragma: export
+#include "raydex/error.hpp"           // IWYU pragma: export
+#include "raydex/eytzinger.hpp"       // IWYU pragma: export
+#include "raydex/hash_bucket.hpp"     // IWYU pragma: export
+#include "raydex/hash_open.hpp"       // IWYU pragma: export
+#include "raydex/index.hpp"           // IWYU pragma: export
+#include "raydex/index_file.hpp"
+#include "raydex/index_file_builder.hpp"       // IWYU pragma: export
 #include "raydex/interruptible.hpp"            // IWYU pragma: export
 #include "raydex/interval_coverage.hpp"        // IWYU pragma: export
 #include "raydex/is_in.hpp"                    // IWYU pragma: export
