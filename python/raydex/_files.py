@@ -84,8 +84,8 @@ def build_file(
 
     Notes
     -----
-    Ctrl-C ends a build. A lookup searches the mapped file by halves, so that the first ones read a page for each half
-    that is on the disk.
+    Ctrl-C ends a build. A lookup halves the mapped file until what is left is within a page, and so reads some twenty
+    pages of 10^9 rows that are not in the page cache.
     """
     name = path_of(path)
     folder = b"" if spill is None else path_of(spill)
