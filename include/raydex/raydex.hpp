@@ -19,6 +19,7 @@
 #include "raydex/hash_open.hpp"                // IWYU pragma: export
 #include "raydex/index.hpp"                    // IWYU pragma: export
 #include "raydex/index_file.hpp"               // IWYU pragma: export
+#include "raydex/index_file_builder.hpp"       // IWYU pragma: export
 #include "raydex/interruptible.hpp"            // IWYU pragma: export
 #include "raydex/interval_coverage.hpp"        // IWYU pragma: export
 #include "raydex/is_in.hpp"                    // IWYU pragma: export

@@ -190,6 +190,27 @@ nb::tuple index_of_bytes(const std::string& backend_name, const session& from, a
   });
 }
 
+using builder_handle = handle<index_file_builder>;
+
+void begin_file(builder_handle* self, const session& from, const nb::bytes& path,
+                const key_format& key, std::uint64_t memory, const nb::bytes& spill) {
+  const std::string name(path.c_str(), path.size());
+  const std::string folder(spill.c_str(), spill.size());
+  const nb::gil_scoped_release unlocked;
+  new (self) builder_handle(
+      std::make_unique<index_file_builder>(context_of(from, 0), name, key,
+                                           index_file_options{.memory = memory, .spill = folder}),
+      "builder", backend::cpu);
+}
+
+void append_chunk(builder_handle& self, const column& keys) {
+  self.alone([&](index_file_builder& one) { one.append(keys); });
+}
+
+void finish_file(builder_handle& self, const nb::bytes& note) {
+  self.alone([&](index_file_builder& one) { one.finish({note.c_str(), note.size()}); });
+}
+
 void search_sorted_on(const std::string& backend_name, const session& from, address stream,
                       const column& sorted, const column& wanted, bool right, address out,
                       std::uint64_t size) {
@@ -244,6 +265,12 @@ void bind_index(nb::module_& to) {
                   nb::sig("def from_bytes(backend: str, session: Session, stream: int, kept: "
                           "bytes, verify: bool) -> tuple[Index, bytes]"))
       .def("close", &index_handle::close, arg("before") = nb::none(), without_gil());
+  nb::class_<builder_handle>(to, "IndexFileBuilder")
+      .def("__init__", begin_file, arg("session"), arg("path"), arg("key"), arg("memory"),
+           arg("spill"), nb::keep_alive<1, 2>())
+      .def("append", append_chunk, arg("keys"), without_gil())
+      .def("finish", finish_file, arg("note"), without_gil())
+      .def("close", &builder_handle::close, arg("before") = nb::none(), without_gil());
   to.def("search_sorted", search_sorted_on, arg("backend"), arg("session"), arg("stream"),
          arg("sorted"), arg("wanted"), arg("right"), arg("out"), arg("size"), without_gil());
   to.def("is_in", is_in_on, arg("backend"), arg("session"), arg("stream"), arg("tests"),

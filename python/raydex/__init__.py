@@ -46,6 +46,7 @@ from raydex._errors import (
     Unsupported,
 )
 from raydex._exports import masked, take, to_arrow, to_pylibcudf
+from raydex._files import build_file
 from raydex._index import Index, IndexInfo, not_found
 from raydex._joined import Joined, JoinRows
 from raydex._joins import join
@@ -140,6 +141,7 @@ __all__ = [
     "Unsupported",
     "aggregate",
     "build",
+    "build_file",
     "interval_coverage",
     "isin",
     "join",

@@ -369,9 +369,9 @@ def strings_asked(source: Source, stream: int) -> StringCells:
     return string_cells(source, stream)
 
 
-def short_texts(source: Source, stream: int) -> Column | None:
-    """Texts in host memory as byte strings of one width, by a copy; None if one has more than 8 bytes, or ends in NUL,
-    which such strings are padded with."""
+def short_texts(source: Source, stream: int, width: int = 0) -> Column | None:
+    """Texts in host memory as byte strings of one width, by default that of the longest one, by a copy; None if one has
+    more than 8 bytes, or ends in NUL, which such strings are padded with."""
     if source.library.device is not None or isinstance(source.cells, DeviceCells):
         return None
     cells = string_cells(source, stream)
@@ -383,7 +383,7 @@ def short_texts(source: Source, stream: int) -> Column | None:
     widest = int(sizes.max(initial=0))
     if widest > 8 or (letters[(begins + sizes)[sizes > 0] - 1] == 0).any():
         return None
-    return _short_column(source, cells, Key(np.dtype(f"S{widest or 8}")), "")
+    return _short_column(source, cells, Key(np.dtype(f"S{width or widest or 8}")), "")
 
 
 def is_none(source: Source, cells: HostCells) -> bool:

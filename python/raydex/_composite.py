@@ -38,7 +38,7 @@ def columns_of_build(x: Any) -> tuple[list[str] | None, list[Source], bool]:
     columns, a list of tuples, a dict, a frame or a table of several columns, an array of NumPy with fields."""
     several = _has_fields(x) or isinstance(x, Mapping) or is_of("pandas", x, "MultiIndex")
     if isinstance(x, (list, tuple)):
-        several = bool(x) and all(map(_is_column, x))
+        several = bool(x) and all(map(is_column, x))
     if isinstance(x, np.ndarray) or not (several or is_arrow(x) or is_arrow_alone(x) or _is_frame(x)):
         if not several:
             return (None, [look("column", x)], False)
@@ -48,7 +48,7 @@ def columns_of_build(x: Any) -> tuple[list[str] | None, list[Source], bool]:
     return (names, sources, several or len(sources) != 1)
 
 
-def _is_column(x: Any) -> bool:
+def is_column(x: Any) -> bool:
     """Whether what a list has is a column, not a cell."""
     return isinstance(x, (list, tuple, range)) or len(getattr(x, "shape", ())) > 0 or is_arrow(x)
 

@@ -11,11 +11,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <bit>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -23,9 +20,10 @@
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/index_file_format.hpp"
+#include "src/interface/index_file_sink.hpp"
 #include "src/interface/kept_memory.hpp"
 #include "src/interface/watch.hpp"
-#include "src/interface/xxh64.hpp"
 
 namespace raydex {
 
@@ -49,234 +47,7 @@ class index_keeper {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
-constexpr std::array magic{'\x89', 'r', 'd', 'x', '\r', '\n', '\x1a', '\n'};
-constexpr std::uint32_t own_order = 0x01020304;
-constexpr std::uint32_t own_version = 1;
-constexpr const char* note_section = "note";
-
-struct file_header {
-  std::array<char, 8> magic;
-  std::uint32_t order;
-  std::uint32_t version;
-  std::uint64_t size;  // of the file
-  std::uint64_t directory;
-  std::uint64_t directory_bytes;
-  std::uint64_t directory_sum;
-  std::uint64_t none;  // 0
-  std::uint64_t sum;   // of what is before it
-};
-static_assert(sizeof(file_header) == 64);
-
-std::span<const std::byte> summed(const file_header& header) {
-  return std::as_bytes(std::span(&header, 1)).first(offsetof(file_header, sum));
-}
-
-struct file_section {
-  std::string name;
-  std::uint64_t begin;
-  std::uint64_t bytes;
-  std::uint64_t sum;
-};
-struct file_number {
-  std::string name;
-  std::uint64_t value;
-};
-struct file_directory {
-  std::string structure;
-  std::string options;
-  std::string key;
-  std::uint64_t row_id_bits = 0;
-  std::uint64_t n = 0;
-  std::uint64_t entries = 0;
-  std::uint64_t max_row_id = 0;
-  std::vector<file_number> numbers;
-  std::vector<file_section> sections;
-
-  // Has `to` write or read all of it, in order.
-  template <class Archive>
-  void visit(Archive& to) {
-    for (std::string* const text : {&structure, &options, &key})
-      to.text(*text);
-    for (std::uint64_t* const number : {&row_id_bits, &n, &entries, &max_row_id})
-      to.number(*number);
-    to.resize(numbers);
-    for (file_number& one : numbers) {
-      to.text(one.name);
-      to.number(one.value);
-    }
-    to.resize(sections);
-    for (file_section& one : sections) {
-      to.text(one.name);
-      for (std::uint64_t* const number : {&one.begin, &one.bytes, &one.sum})
-        to.number(*number);
-    }
-  }
-};
-
-class directory_writer {
- public:
-  void number(std::uint64_t value) { put(&value, sizeof value); }
-  void text(const std::string& value) {
-    number(value.size());
-    put(value.data(), value.size());
-  }
-  template <class T>
-  void resize(const std::vector<T>& list) {
-    number(list.size());
-  }
-  std::span<const std::byte> bytes() const { return bytes_; }
-
- private:
-  void put(const void* from, std::size_t size) {
-    const auto* const first = static_cast<const std::byte*>(from);
-    bytes_.insert(bytes_.end(), first, first + size);
-  }
-  std::vector<std::byte> bytes_;
-};
-
-[[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
-  throw invalid_argument(fmt::format("{}: {}", path, why));
-}
-[[noreturn]] void fail_file(const std::string& path, const char* call) {
-  throw error(fmt::format("{}: {}: {}", path, call, std::generic_category().message(errno)));
-}
-
-void check_name(const std::string& path) {
-  if (path.empty() || path.find('\0') != std::string::npos)
-    throw invalid_argument("path: it is no name of a file");
-}
-
-class directory_reader {
- public:
-  directory_reader(const std::string& path, std::span<const std::byte> bytes)
-      : path_(path), left_(bytes) {}
-  void number(std::uint64_t& value) {
-    const auto from = take(sizeof value);
-    std::memcpy(&value, from.data(), sizeof value);
-  }
-  void text(std::string& value) {
-    std::uint64_t size = 0;
-    number(size);
-    const auto from = take(size);
-    value.assign(reinterpret_cast<const char*>(from.data()), from.size());
-  }
-  template <class T>
-  void resize(std::vector<T>& list) {
-    std::uint64_t size = 0;
-    number(size);
-    if (size > left_.size() / 16) refuse();  // each takes two numbers at least
-    list.resize(size);
-  }
-  void finish() const {
-    if (!left_.empty()) refuse();
-  }
-
- private:
-  std::span<const std::byte> take(std::uint64_t size) {
-    if (size > left_.size()) refuse();
-    const auto taken = left_.first(size);
-    left_ = left_.subspan(size);
-    return taken;
-  }
-  [[noreturn]] void refuse() const { refuse_file(path_, "directory: it is cut off"); }
-
-  const std::string& path_;
-  std::span<const std::byte> left_;
-};
-
 // ---- what is written
-
-// Where a file is written to.
-class file_sink {
- public:
-  file_sink() = default;
-  file_sink(const file_sink&) = delete;
-  file_sink& operator=(const file_sink&) = delete;
-  virtual ~file_sink() = default;
-  virtual void append(std::span<const std::byte> bytes) = 0;
-  // Writes at the beginning, once all else is written.
-  virtual void finish(std::span<const std::byte> begin) = 0;
-};
-
-class memory_sink final : public file_sink {
- public:
-  explicit memory_sink(std::uint64_t expected) { all_.reserve(expected); }
-  void append(std::span<const std::byte> bytes) override {
-    all_.insert(all_.end(), bytes.begin(), bytes.end());
-  }
-  void finish(std::span<const std::byte> begin) override { std::ranges::copy(begin, all_.begin()); }
-  std::vector<std::byte> take() { return std::move(all_); }
-
- private:
-  std::vector<std::byte> all_;
-};
-
-// A file beside its path, which takes that when it is complete.
-class disk_sink final : public file_sink {
- public:
-  explicit disk_sink(const std::string& path) : path_(path), target_(target_of(path)) {
-    static std::atomic<unsigned> last{0};
-    const auto where = std::filesystem::path(target_).parent_path();
-    folder_ = where.empty() ? "." : where.string();
-    for (unsigned tries = 0; file_ < 0; ++tries) {
-      beside_ = fmt::format("{}/.raydex-{}-{}", folder_, ::getpid(), ++last);
-      file_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (file_ < 0 && (errno != EEXIST || tries == 100))
-        refuse_file(path, "it cannot be written: " + std::generic_category().message(errno));
-    }
-  }
-  ~disk_sink() override {
-    if (file_ < 0) return;
-    ::close(file_);
-    ::unlink(beside_.c_str());
-  }
-
-  void append(std::span<const std::byte> bytes) override {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) fail_file(path_, "write");
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-  }
-  void finish(std::span<const std::byte> begin) override {
-    if (::lseek(file_, 0, SEEK_SET) != 0) fail_file(path_, "lseek");
-    append(begin);
-    if (::fsync(file_) != 0) fail_file(path_, "fsync");
-    if (::rename(beside_.c_str(), target_.c_str()) != 0) fail_file(path_, "rename");
-    ::close(std::exchange(file_, -1));
-    // So that the new name outlives a loss of power.
-    const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;  // it may not be read
-    const bool flushed = ::fsync(folder) == 0 || errno == EINVAL;
-    ::close(folder);
-    if (!flushed) fail_file(path_, "fsync of the folder");
-  }
-
- private:
-  // The file that links lead to.
-  static std::string target_of(const std::string& path) {
-    namespace fs = std::filesystem;
-    check_name(path);
-    fs::path end = path;
-    std::error_code absent;
-    for (int links = 0; fs::is_symlink(end, absent); ++links) {
-      if (links == 40) refuse_file(path, "it cannot be written: links lead in a circle");
-      end = end.parent_path() / fs::read_symlink(end, absent);
-    }
-    if (fs::exists(end, absent) && !fs::is_regular_file(end, absent))
-      refuse_file(path, "it cannot be written: not a regular file");
-    return end.string();
-  }
-
-  std::string path_;
-  std::string target_;
-  std::string folder_;
-  std::string beside_;
-  int file_ = -1;
-};
 
 class memory_writer final : public kept_memory {
  public:
@@ -299,26 +70,12 @@ class memory_writer final : public kept_memory {
   }
 
   void finish(const index_info& info) {
-    directory_.structure = info.structure;
-    directory_.options = info.options;
-    directory_.key = to_string(info.key);
-    directory_.row_id_bits = 8 * row_id_bytes(info.row_ids);
-    directory_.n = info.n;
-    directory_.entries = info.entries;
-    directory_.max_row_id = info.max_row_id;
+    describe(directory_, info);
     directory_writer all;
     directory_.visit(all);
-    file_header header{};
-    header.magic = magic;
-    header.order = own_order;
-    header.version = own_version;
     align();
-    header.directory = size_;
-    header.directory_bytes = all.bytes().size();
-    header.directory_sum = xxh64::of(all.bytes());
+    const file_header header = header_of(size_, all.bytes());
     append(all.bytes());
-    header.size = size_;
-    header.sum = xxh64::of(summed(header));
     to_->finish(std::as_bytes(std::span(&header, 1)));
   }
 
@@ -356,7 +113,7 @@ class memory_writer final : public kept_memory {
   }
   void align() {
     static constexpr std::array<std::byte, memory_resource::alignment> zeros{};
-    append(std::span(zeros).first((zeros.size() - size_ % zeros.size()) % zeros.size()));
+    append(std::span(zeros).first(array_begin(size_) - size_));
   }
   void begin(const char* name, std::uint64_t bytes) {
     align();
@@ -462,13 +219,13 @@ class paged_memory final : public memory_resource,
 file_directory read_directory(const std::string& path, std::span<const std::byte> bytes) {
   file_header header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.magic != magic) refuse_file(path, "header: it is no index file of raydex");
-  if (header.order != own_order)
+  if (header.magic != file_magic) refuse_file(path, "header: it is no index file of raydex");
+  if (header.order != file_order)
     refuse_file(path, "header: the file is of a machine with another order of bytes");
-  if (header.version != own_version) {
+  if (header.version != file_version) {
     refuse_file(path, fmt::format("header: the file is of version {}, and this raydex reads {}; "
                                   "build the index again",
-                                  header.version, own_version));
+                                  header.version, file_version));
   }
   if (header.sum != xxh64::of(summed(header)))
     refuse_file(path, "header: its checksum is another one; the file was changed or damaged");

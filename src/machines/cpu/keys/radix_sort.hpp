@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <utility>
 
@@ -24,15 +25,14 @@ struct pairs {
   pairs(const context& on, std::uint64_t size) : keys(on, size), values(on, size) {}
 };
 
-// Sorts `input` by these bits of the keys; pairs in which they are equal stay in their order.
-// `other` is as large and ends up with arbitrary contents. Cost: a pass over the pairs for each
-// byte in which the keys differ.
+// Sorts the first `size` pairs of `input` by these bits of the keys; pairs in which they are equal
+// stay in their order. `other` is as large and ends up with arbitrary contents. Cost: a pass over
+// the pairs for each byte in which the keys differ, and 2 KB for each 2^16 pairs, 2 MB at most.
 template <class Key, class Value>
 void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& other,
-                bit_range bits = {}) {
+                bit_range bits, std::uint64_t size) {
   constexpr std::size_t digits = 256;
   using histogram = std::array<std::uint64_t, digits>;
-  const std::uint64_t size = input.keys.size();
 
   // Blocks follow from the size alone; each counts, then scatters, its own part.
   const std::uint64_t block = std::max<std::uint64_t>(1 << 16, (size + 1023) / 1024);
@@ -82,6 +82,43 @@ void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& 
     std::swap(input, other);
   }
   watch::tell("", 0, 0);
+}
+
+// Sorts all of them.
+template <class Key, class Value>
+void radix_sort(const context& on, pairs<Key, Value>& input, pairs<Key, Value>& other,
+                bit_range bits = {}) {
+  radix_sort(on, input, other, bits, input.keys.size());
+}
+
+// Whether the first `size` entries ascend, by key and, if `rows` are given, then by row.
+template <class Key, class RowId>
+bool ascend(const Key* keys, const RowId* rows, std::uint64_t size) {
+  constexpr std::uint64_t block = 1 << 16;
+  std::atomic<bool> descends = false;
+  for_each_part((size + block - 1) / block, [&](std::uint64_t b) {
+    if (descends) return;
+    const std::uint64_t begin = b * block;
+    // With the next block's first.
+    const std::uint64_t end = std::min(size, begin + block + 1);
+    bool ascending = std::is_sorted(keys + begin, keys + end);
+    for (std::uint64_t i = begin + 1; rows != nullptr && i < end && ascending; ++i)
+      ascending = keys[i - 1] != keys[i] || rows[i - 1] <= rows[i];
+    if (!ascending) descends = true;
+  });
+  return !descends;
+}
+
+// Sorts the first `size` entries by row: before a sort by key, which is stable, so that equal keys
+// lie by row id. `scratch` as for `radix_sort`.
+template <class Key, class RowId>
+void sort_by_row(const context& on, pairs<Key, RowId>& entries, pairs<Key, RowId>& scratch,
+                 std::uint64_t size) {
+  pairs<RowId, Key> by_row{std::move(entries.values), std::move(entries.keys)};
+  pairs<RowId, Key> by_row_scratch{std::move(scratch.values), std::move(scratch.keys)};
+  radix_sort(on, by_row, by_row_scratch, {}, size);
+  entries = {std::move(by_row.values), std::move(by_row.keys)};
+  scratch = {std::move(by_row_scratch.values), std::move(by_row_scratch.keys)};
 }
 
 }  // namespace raydex::cpu

@@ -3,7 +3,6 @@
 #include <tbb/parallel_reduce.h>
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 #include <utility>
 
@@ -71,24 +70,6 @@ pairs<Key, RowId> gather(const context& on, const core::encoded_column<Key>& key
   return entries;
 }
 
-// Whether entries ascend, by key and, if `rows` are given, then by row.
-template <class Key, class RowId>
-bool ascend(const buffer<Key>& keys, const RowId* rows) {
-  const std::uint64_t blocks = (keys.size() + block - 1) / block;
-  std::atomic<bool> descends = false;
-  for_each_part(blocks, [&](std::uint64_t b) {
-    if (descends) return;
-    const std::uint64_t begin = b * block;
-    // With the next block's first.
-    const std::uint64_t end = std::min(keys.size(), begin + block + 1);
-    bool ascending = std::is_sorted(keys.data() + begin, keys.data() + end);
-    for (std::uint64_t i = begin + 1; rows != nullptr && i < end && ascending; ++i)
-      ascending = keys.data()[i - 1] != keys.data()[i] || rows[i - 1] <= rows[i];
-    if (!ascending) descends = true;
-  });
-  return !descends;
-}
-
 // The same, and the facts of all row ids.
 template <class Key, class RowId>
 pairs<Key, RowId> gather(const context& on, const column& keys,
@@ -133,18 +114,12 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
   pairs<Key, RowId> entries = gather<Key, RowId>(on, keys, row_ids, order, facts);
 
   const bool rows_descend = facts.descents != 0;
-  if (!order.seed && ascend(entries.keys, rows_descend ? entries.values.data() : nullptr))
-    return {std::move(entries.keys), std::move(entries.values), facts.max};
   const std::uint64_t size = entries.keys.size();
+  if (!order.seed &&
+      ascend(entries.keys.data(), rows_descend ? entries.values.data() : nullptr, size))
+    return {std::move(entries.keys), std::move(entries.values), facts.max};
   pairs<Key, RowId> scratch(on, size);
-  if (rows_descend) {
-    // Equal keys are to lie by row id: sort by row id first, as the sort by key is stable.
-    pairs<RowId, Key> by_row{std::move(entries.values), std::move(entries.keys)};
-    pairs<RowId, Key> by_row_scratch{std::move(scratch.values), std::move(scratch.keys)};
-    radix_sort(on, by_row, by_row_scratch);
-    entries = {std::move(by_row.values), std::move(by_row.keys)};
-    scratch = {std::move(by_row_scratch.values), std::move(by_row_scratch.keys)};
-  }
+  if (rows_descend) sort_by_row(on, entries, scratch, size);
   const bit_range bits = telling_bits(order, 8 * sizeof(Key), size);
   radix_sort(on, entries, scratch, bits);
   if constexpr (sizeof(Key) == 8) {
@@ -154,7 +129,8 @@ sorted_column<Key, RowId> sort_column(const context& on, const column& keys,
         for (std::uint64_t i = b * block; i < std::min(size, (b + 1) * block); ++i)
           mend(i);
       });
-      if (!ascend<Key, RowId>(entries.keys, nullptr)) radix_sort(on, entries, scratch, order.bits);
+      if (!ascend<Key, RowId>(entries.keys.data(), nullptr, size))
+        radix_sort(on, entries, scratch, order.bits);
     }
   }
   return {std::move(entries.keys), std::move(entries.values), facts.max};
