@@ -215,7 +215,7 @@ void run(const query_arguments& arguments) {
   const session on(io::choose_backend(arguments.backend, io::key_offers(), arguments.structure,
                                       arguments.has_edits()));
   const io::auto_choice choose(on, arguments.structure == "auto");
-  progress bar;
+  progress_bar bar;
 
   bar.phase("read");
   read(arguments, in);
