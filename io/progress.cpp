@@ -10,11 +10,11 @@
 
 namespace raydex {
 
-progress::progress() {
+progress_bar::progress_bar() {
   if (::isatty(STDERR_FILENO) != 0) painter_ = std::thread([this] { run(); });
 }
 
-progress::~progress() {
+progress_bar::~progress_bar() {
   if (!painter_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -24,13 +24,13 @@ progress::~progress() {
   painter_.join();
 }
 
-void progress::phase(const char* name, std::uint64_t total) {
+void progress_bar::phase(const char* name, std::uint64_t total) {
   name_ = name;
   done_ = 0;
   total_ = total;
 }
 
-void progress::run() {
+void progress_bar::run() {
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);
   const auto stopped = [this] { return stop_; };
@@ -41,7 +41,7 @@ void progress::run() {
   std::fputs("\r\x1b[K", stderr);
 }
 
-void progress::draw() const {
+void progress_bar::draw() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
   std::string bar;
   if (const std::uint64_t total = total_; total != 0) {

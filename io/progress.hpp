@@ -13,12 +13,12 @@ namespace raydex {
 
 // Shows what a program is busy with: the phase, a bar if its length is known, and the seconds so
 // far. It appears after half a second, only if stderr is a terminal, and erases itself.
-class progress {
+class progress_bar {
  public:
-  progress();
-  progress(const progress&) = delete;
-  progress& operator=(const progress&) = delete;
-  ~progress();
+  progress_bar();
+  progress_bar(const progress_bar&) = delete;
+  progress_bar& operator=(const progress_bar&) = delete;
+  ~progress_bar();
 
   // Begins a phase of `total` steps; 0 where they cannot be counted. `name` is a literal.
   void phase(const char* name, std::uint64_t total = 0);

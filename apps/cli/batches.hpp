@@ -16,7 +16,7 @@ inline constexpr std::uint64_t batch_size = std::uint64_t{1} << 24;
 // Calls `answer(first, count)` for one batch of `size` probes after the other, by the number of its
 // first one. No probes are a batch too, so that all arguments are checked.
 template <class Answer>
-void for_each_batch(std::uint64_t size, progress& bar, Answer&& answer) {
+void for_each_batch(std::uint64_t size, progress_bar& bar, Answer&& answer) {
   std::uint64_t done = 0;
   do {
     const std::uint64_t count = std::min(batch_size, size - done);

@@ -40,7 +40,7 @@ std::optional<key_format> distance_format(const join_request& request, const joi
 
 // Writes the rows of a join, or what stands in them; returns the milliseconds that it takes.
 double write(io::output_file& file, joining& rows, const join_request& request,
-             const join_inputs& in, progress& bar) {
+             const join_inputs& in, progress_bar& bar) {
   const auto start = std::chrono::steady_clock::now();
   if (in.columns.empty()) {
     io::row_number_writer writer(file, rows.size(), request.has_build_rows(),
@@ -74,7 +74,7 @@ join_facts facts_of(const join_arguments& arguments, const join_request& request
 
 // Writes a number of each probe row.
 void run_answers(const join_arguments& arguments, const join_request& request,
-                 const join_inputs& in, const session& on, outputs& files, progress& bar) {
+                 const join_inputs& in, const session& on, outputs& files, progress_bar& bar) {
   bar.phase("build");
   join_answers answers(on, request, in, io::is_csv_output(arguments.out));
   bar.phase("match", in.probe_rows());
@@ -102,7 +102,7 @@ void run(const join_arguments& arguments) {
   const session on(
       io::choose_backend(arguments.backend, io::key_offers(), arguments.structure, false));
   io::check_spelling(arguments.structure, request.options.options);
-  progress bar;
+  progress_bar bar;
 
   bar.phase("read");
   const join_inputs in = read(request, arguments.columns);

@@ -93,7 +93,7 @@ join_costs join_answers::costs() const {
   return all;
 }
 
-void join_answers::match(progress& bar) {
+void join_answers::match(progress_bar& bar) {
   const key_parts probe = views_of(in_.probe);
   const key_parts probe_upper = views_of(in_.probe_upper);
   const key_parts probe_by = views_of(in_.probe_by);

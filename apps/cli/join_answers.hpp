@@ -27,7 +27,7 @@ class join_answers {
                bool counts_values);
 
   // Answers all probe rows.
-  void match(progress& bar);
+  void match(progress_bar& bar);
   // The type of an answer, and what stands for a row that is none.
   key_format format() const noexcept { return format_; }
   std::optional<std::uint64_t> none() const;

@@ -139,7 +139,7 @@ std::unique_ptr<joined> joining::match_batch(std::uint64_t first, std::uint64_t 
   return found;
 }
 
-void joining::match(progress& bar) {
+void joining::match(progress_bar& bar) {
   if (closest_ && !asked_.has_neighbours) return match_closest(bar);
   if (nearest_) return match_nearest(bar);
   const std::uint64_t probes = side_ == join_side::probe ? in_.build_rows() : in_.probe_rows();
@@ -175,7 +175,7 @@ void joining::keep_unmatched(const joined& found) {
   unmatched_ = std::move(rows);
 }
 
-void joining::match_closest(progress& bar) {
+void joining::match_closest(progress_bar& bar) {
   size_ = in_.probe_rows();
   closest_rows_.reserve(size_);
   const bool is_narrow = in_.build_rows() < not_found<std::uint32_t>;
@@ -197,7 +197,7 @@ void joining::match_closest(progress& bar) {
   });
 }
 
-void joining::match_nearest(progress& bar) {
+void joining::match_nearest(progress_bar& bar) {
   const std::uint64_t each = asked_.nearest.count;
   const key_type type = std::get<io::host_column>(in_.build.front()).format.type;
   const bool is_floating = type == key_type::float32 || type == key_type::float64;
@@ -226,7 +226,7 @@ void joining::match_nearest(progress& bar) {
   size_ = closest_rows_.size();
 }
 
-void joining::rows(progress& bar, const row_taker& take) {
+void joining::rows(progress_bar& bar, const row_taker& take) {
   if ((closest_ && !asked_.has_neighbours) || nearest_) return closest_rows(bar, take);
   std::uint64_t first_probe = 0;
   for (const std::unique_ptr<joined>& found : found_) {
@@ -236,7 +236,7 @@ void joining::rows(progress& bar, const row_taker& take) {
   unmatched_rows(bar, take);
 }
 
-void joining::unmatched_rows(progress& bar, const row_taker& take) const {
+void joining::unmatched_rows(progress_bar& bar, const row_taker& take) const {
   for (std::uint64_t first = 0; first < unmatched_.size(); first += stretch_size) {
     const std::uint64_t count = std::min(stretch_size, unmatched_.size() - first);
     const std::vector<std::uint64_t> no_rows(count, not_found<std::uint64_t>);
@@ -245,7 +245,7 @@ void joining::unmatched_rows(progress& bar, const row_taker& take) const {
   }
 }
 
-void joining::rows_of(const joined& found, std::uint64_t first_probe, progress& bar,
+void joining::rows_of(const joined& found, std::uint64_t first_probe, progress_bar& bar,
                       const row_taker& take) {
   const std::uint64_t size = found.size() - found.unmatched();
   for (std::uint64_t first = 0; first < size; first += stretch_size) {
@@ -269,7 +269,7 @@ void joining::rows_of(const joined& found, std::uint64_t first_probe, progress& 
   }
 }
 
-void joining::closest_rows(progress& bar, const row_taker& take) const {
+void joining::closest_rows(progress_bar& bar, const row_taker& take) const {
   for (std::uint64_t first = 0; first < size_; first += stretch_size) {
     const std::uint64_t count = std::min(stretch_size, size_ - first);
     std::vector<std::uint64_t> probe_rows(count);

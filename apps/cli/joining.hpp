@@ -32,11 +32,11 @@ class joining {
   joining(const session& on, const join_request& request, const join_inputs& in);
 
   // Looks all rows of the other side up.
-  void match(progress& bar);
+  void match(progress_bar& bar);
   // How many rows the join has.
   std::uint64_t size() const noexcept { return size_; }
   // Hands all rows out.
-  void rows(progress& bar, const row_taker& take);
+  void rows(progress_bar& bar, const row_taker& take);
 
   // How far apart the intervals of each row are, uint64 or bits of doubles; of `nearest` alone, and
   // the largest number or NaN without a build row.
@@ -54,12 +54,12 @@ class joining {
   std::unique_ptr<joined> match_batch(std::uint64_t first, std::uint64_t count, join_kind kind);
   join_kind without_unmatched() const;
   void keep_unmatched(const joined& found);
-  void match_closest(progress& bar);
-  void match_nearest(progress& bar);
-  void closest_rows(progress& bar, const row_taker& take) const;
-  void rows_of(const joined& found, std::uint64_t first_probe, progress& bar,
+  void match_closest(progress_bar& bar);
+  void match_nearest(progress_bar& bar);
+  void closest_rows(progress_bar& bar, const row_taker& take) const;
+  void rows_of(const joined& found, std::uint64_t first_probe, progress_bar& bar,
                const row_taker& take);
-  void unmatched_rows(progress& bar, const row_taker& take) const;
+  void unmatched_rows(progress_bar& bar, const row_taker& take) const;
 
   const session& on_;
   const join_request& asked_;

@@ -210,7 +210,7 @@ void run(const rmq_arguments& arguments) {
   const session on(io::choose_backend(arguments.backend, io::rmq_offers(), arguments.structure,
                                       !arguments.set.empty()));
   io::check_spelling(arguments.structure, options);
-  progress bar;
+  progress_bar bar;
 
   bar.phase("read");
   rmq_inputs in = read(arguments);

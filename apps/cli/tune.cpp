@@ -55,7 +55,7 @@ void run(const std::string& backend_name, bool quick) {
 
   bench::tuning found;
   {
-    progress bar;
+    progress_bar bar;
     bool begun = false;
     found = bench::tune(on, quick, [&](std::uint64_t steps) {
       if (begun) {

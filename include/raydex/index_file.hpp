@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -86,5 +87,27 @@ RAYDEX_EXPORT loaded_index load(backend where, const context& on, const std::str
 RAYDEX_EXPORT loaded_index from_bytes(backend where, const context& on,
                                       std::span<const std::byte> bytes,
                                       const load_options& options = {});
+
+/// What a file says of its index.
+struct index_file_info {
+  std::uint32_t version = 0;      ///< of the format
+  std::uint64_t bytes = 0;        ///< of the file
+  std::string structure;          ///< its name
+  std::string options;            ///< those in force, as `index_info` has them
+  key_format key;                 ///< of its keys
+  std::uint64_t row_id_bits = 0;  ///< 32 or 64
+  std::uint64_t n = 0;            ///< rows of the column
+  std::uint64_t entries = 0;      ///< rows that are not missing, and what edits have added
+  std::uint64_t max_row_id = 0;   ///< the largest row that it was given
+  std::string note;               ///< the note that was saved with it
+};
+
+/// Reads what a file says of its index, and loads nothing.
+///
+/// @param path the file
+///
+/// Cost: a read of header, directory and note, which are verified by their checksums; arrays are
+/// not. *Errors*: as `load`.
+RAYDEX_EXPORT index_file_info inspect(const std::string& path);
 
 }  // namespace raydex

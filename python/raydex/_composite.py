@@ -147,6 +147,8 @@ class Packing:
         counts = {len(one) for one in (made._descending, made._missing, made.keys, spans)}
         if counts != {len(made.names or spans)} or any(one not in _MISSING for one in made._missing):
             raise ValueError("columns without all that they are")
+        if any(one.dtype is None for one in made.keys):
+            raise ValueError("a column of strings, which files keep alone")
         made._native = _raydex.CompositeKeys.of_spans(
             device.backend, [one.native for one in made.keys], made._descending, made._missing, spans
         )

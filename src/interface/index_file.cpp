@@ -265,6 +265,7 @@ class memory_reader final : public kept_memory {
         directory_(read_directory(path, bytes_)) {}
 
   const file_directory& directory() const { return directory_; }
+  std::uint64_t bytes() const { return bytes_.size(); }
   void give_to(index& one) {
     given_ = std::make_shared<paged_memory>(pages_, index_keeper::memory(one));
   }
@@ -404,6 +405,26 @@ std::vector<std::byte> to_bytes(const context& on, const index& of, std::string_
 loaded_index load(backend where, const context& on, const std::string& path,
                   const load_options& options) try {
   return read_index(where, on, path, std::make_shared<private_pages>(path), options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+index_file_info inspect(const std::string& path) try {
+  const memory_reader file(path, std::make_shared<private_pages>(path), {});
+  const file_directory& all = file.directory();
+  const auto key = format_named(all.key);
+  if (!key) refuse_file(path, "directory: it says nothing of what an index is");
+  const auto note = file.section(note_section, true);
+  return {.version = own_version,
+          .bytes = file.bytes(),
+          .structure = all.structure,
+          .options = all.options,
+          .key = *key,
+          .row_id_bits = all.row_id_bits,
+          .n = all.n,
+          .entries = all.entries,
+          .max_row_id = all.max_row_id,
+          .note = {reinterpret_cast<const char*>(note.data()), note.size()}};
 } catch (...) {
   rethrow_as_error();
 }

@@ -129,6 +129,38 @@ TEST_F(index_path, paths_that_are_none_are_refused) {
   expect_error<invalid_argument>([&] { opened(path("text")); }, {"no index file"});
 }
 
+TEST_F(index_path, a_file_says_what_is_in_it) {
+  save(at_, *built(0), path(), "a note");
+  const index_file_info found = inspect(path());
+  const index_info loaded = load(backend::cpu, at_, path()).held->info();
+  EXPECT_EQ(found.version, 1);
+  EXPECT_EQ(found.bytes, fs::file_size(path()));
+  EXPECT_EQ(found.structure, loaded.structure);
+  EXPECT_EQ(found.options, loaded.options);
+  EXPECT_EQ(found.key, format_of<std::uint32_t>);
+  EXPECT_EQ(found.row_id_bits, 32);
+  EXPECT_EQ(found.n, 3000);
+  EXPECT_EQ(found.entries, 3000);
+  EXPECT_EQ(found.max_row_id, 2999);
+  EXPECT_EQ(found.note, "a note");
+  expect_error<invalid_argument>([&] { inspect(path("none")); }, {"none: it cannot be read"});
+  expect_error<invalid_argument>([&] { inspect(""); }, {"no name"});
+  // Each bit of header, directory and note counts, those of arrays do not.
+  std::ifstream from(path(), std::ios::binary);
+  const std::string whole(std::istreambuf_iterator<char>(from), {});
+  for (const std::size_t at :
+       {std::size_t{0}, std::size_t{20}, whole.find("a note"), whole.size() - 1}) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    std::ofstream(path("changed"), std::ios::binary) << changed;
+    expect_error<invalid_argument>([&] { inspect(path("changed")); }, {"changed: "});
+  }
+  std::string other = whole;
+  other[300] = static_cast<char>(other[300] ^ 1);
+  std::ofstream(path("changed"), std::ios::binary) << other;
+  EXPECT_EQ(inspect(path("changed")).entries, 3000);
+}
+
 TEST(xxh64_test, known_sums) {
   const auto sum = [](const std::string& of) { return xxh64::of(std::as_bytes(std::span(of))); };
   EXPECT_EQ(sum(""), 0xef46'db37'51d8'e999);
