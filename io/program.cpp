@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 #include "io/temporary_file.hpp"
@@ -20,9 +21,20 @@ void occupy_standard_descriptors() {
   }
 }
 
+// What handlers read and write.
+std::atomic<bool> is_delayed{false};
+std::atomic<int> delayed{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+void clean_up_on(int signal);
+
 // With SA_RESETHAND the signal, raised again, ends the program, and its exit status shows the
 // signal.
 void clean_up(int signal) {
+  if (is_delayed.exchange(false)) {
+    delayed = signal;
+    return clean_up_on(signal);
+  }
   temporary_file::remove_all();
   ::raise(signal);
 }
@@ -44,6 +56,19 @@ void begin_program() {
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU})
     clean_up_on(signal);
   ::signal(SIGXFSZ, SIG_IGN);
+}
+
+delayed_end::delayed_end() {
+  is_delayed = true;
+}
+
+delayed_end::~delayed_end() {
+  is_delayed = false;
+  if (is_wanted()) ::raise(delayed);
+}
+
+bool delayed_end::is_wanted() noexcept {
+  return delayed != 0;
 }
 
 }  // namespace raydex::io

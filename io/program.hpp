@@ -14,4 +14,18 @@ namespace raydex::io {
 //   a signal.
 void begin_program();
 
+// As long as it lives, the first signal that would end the program waits: for work that removes its
+// own files and looks whether it is to stop. There is one at a time.
+class delayed_end {
+ public:
+  delayed_end();
+  // Ends the program if a signal waits.
+  ~delayed_end();
+  delayed_end(const delayed_end&) = delete;
+  delayed_end& operator=(const delayed_end&) = delete;
+
+  // Whether a signal waits.
+  static bool is_wanted() noexcept;
+};
+
 }  // namespace raydex::io

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -86,6 +87,16 @@ bool are_exact_doubles(const io::host_column& cells) {
   return true;
 }
 
+// These integers as doubles.
+io::host_column as_doubles(const io::host_column& integers) {
+  return rewritten(integers, format_of<double>, [](const std::byte* from, std::byte* to) {
+    std::int64_t cell = 0;
+    std::memcpy(&cell, from, sizeof cell);
+    const auto number = static_cast<double>(cell);
+    std::memcpy(to, &number, sizeof number);
+  });
+}
+
 // Makes a column strings where that can be done.
 void adapt_to_strings(const named_part& one) {
   const auto* const cells = std::get_if<io::host_column>(&one.part);
@@ -118,12 +129,7 @@ void adapt(const named_part& one, const named_part& other) {
     one.part = widened(*cells, wanted.width);
   } else if (is_found && io::finds_type(other.name) && cells->format == format_of<std::int64_t> &&
              wanted == format_of<double> && are_exact_doubles(*cells)) {
-    one.part = rewritten(*cells, wanted, [](const std::byte* from, std::byte* to) {
-      std::int64_t cell = 0;
-      std::memcpy(&cell, from, sizeof cell);
-      const auto number = static_cast<double>(cell);
-      std::memcpy(to, &number, sizeof number);
-    });
+    one.part = as_doubles(*cells);
   }
 }
 
@@ -139,7 +145,137 @@ void check_times(const named_part& one, const named_part& other) {
                                      other.name, io::type_name(others->format, others->times)));
 }
 
+// Has bits say that a row has no value.
+void drop(std::vector<std::uint8_t>& validity, std::uint64_t rows, std::uint64_t row) {
+  if (validity.empty()) validity.assign((rows + 7) / 8, 0xff);
+  validity[row / 8] = static_cast<std::uint8_t>(validity[row / 8] & ~(1U << row % 8));
+}
+
+[[noreturn]] void refuse_between(const named_part& one, std::uint64_t row,
+                                 const kept_column& keys) {
+  throw invalid_argument(
+      fmt::format("{} {}: the value in row {} lies between two values of the index's type, {}",
+                  one.role, one.name, row + 1, keys.type));
+}
+
+// Nanoseconds in the unit of keys, in their format.
+io::host_column in_unit(const named_part& one, const io::host_column& from, const kept_column& keys,
+                        between inexact) {
+  const auto unit = static_cast<std::int64_t>(keys.unit);
+  std::vector<std::uint8_t> validity = from.validity;
+  std::uint64_t row = 0;
+  io::host_column made = rewritten(from, *keys.format, [&](const std::byte* cell, std::byte* to) {
+    std::int64_t count = 0;
+    std::memcpy(&count, cell, sizeof count);
+    const std::int64_t rest = (count % unit + unit) % unit;
+    std::int64_t floor = count / unit - (count < 0 && rest != 0 ? 1 : 0);
+    if (rest != 0 && from.has_value(row)) {
+      if (inexact == between::refused) refuse_between(one, row, keys);
+      if (inexact == between::missing) drop(validity, from.size, row);
+      if (inexact == between::upper) ++floor;
+    }
+    // A count of days fits 32 bits, as those of nanoseconds that have 64 do.
+    std::memcpy(to, &floor, keys.format->width);
+    ++row;
+  });
+  made.validity = std::move(validity);
+  made.times = keys.times;
+  return made;
+}
+
+// Strings as texts of so many bytes.
+io::host_column as_texts(const named_part& one, const io::host_strings& from,
+                         const kept_column& keys, between inexact) {
+  const std::size_t width = keys.format->width;
+  const std::shared_ptr<std::byte[]> cells = std::make_unique<std::byte[]>(from.size * width);
+  std::vector<std::uint8_t> validity = from.validity;
+  for (std::uint64_t row = 0; row < from.size; ++row) {
+    if (!from.has_value(row)) continue;
+    const std::string_view text = from.at(row);
+    std::byte* const to = cells.get() + row * width;
+    std::memcpy(to, text.data(), std::min(text.size(), width));
+    if (text.size() <= width || inexact == between::lower) continue;
+    if (inexact == between::missing) {
+      drop(validity, from.size, row);
+      continue;
+    }
+    // The next text of this width.
+    std::size_t last = width;
+    while (last != 0 && to[last - 1] == std::byte{0xff})
+      to[--last] = std::byte{0};
+    if (inexact == between::refused || last == 0) refuse_between(one, row, keys);
+    to[last - 1] = static_cast<std::byte>(std::to_integer<unsigned>(to[last - 1]) + 1);
+  }
+  return {.format = *keys.format,
+          .size = from.size,
+          .stride = 0,
+          .cells = {cells, cells.get()},
+          .validity = std::move(validity)};
+}
+
+[[noreturn]] void refuse_kept(const named_part& one, const std::string& path,
+                              const kept_column& keys) {
+  const auto* const cells = std::get_if<io::host_column>(&one.part);
+  std::string how;
+  if (cells != nullptr && !keys.format) how = how_to_read_as_strings(one.name);
+  if (cells != nullptr && keys.format && keys.times == io::time_kind::none)
+    how = how_to_read_as({one.role, one.name, cells->format, cells->times}, *keys.format);
+  throw invalid_argument(fmt::format(
+      "{} {} are {}, but the keys of {} are {}{}", one.role, one.name,
+      cells != nullptr ? io::type_name(cells->format, cells->times) : "strings", path,
+      keys.times != io::time_kind::none ? io::type_name(*keys.format, keys.times) : keys.type,
+      how));
+}
+
 }  // namespace
+
+void make_like_kept(const named_part& one, const std::string& path, const kept_column& keys,
+                    between inexact) {
+  auto* const cells = std::get_if<io::host_column>(&one.part);
+  const bool are_kept_texts = keys.format && keys.format->type == key_type::bytes;
+  const bool is_nothing = cells != nullptr && io::finds_type(one.name) && has_no_value(*cells);
+  if (!keys.format || are_kept_texts) {
+    adapt_to_strings(one);
+    const auto* const texts = std::get_if<io::host_strings>(&one.part);
+    if (texts == nullptr) refuse_kept(one, path, keys);
+    if (are_kept_texts) one.part = as_texts(one, *texts, keys, inexact);
+    return;
+  }
+  if (cells == nullptr) refuse_kept(one, path, keys);
+  if (is_nothing) {
+    one.part = rewritten(*cells, *keys.format, [](const std::byte*, std::byte*) {});
+    return;
+  }
+  if (cells->format == format_of<std::int64_t> && keys.format == format_of<double> &&
+      cells->times == io::time_kind::none && io::finds_type(one.name) && are_exact_doubles(*cells))
+    *cells = as_doubles(*cells);
+  if (cells->times != keys.times) refuse_kept(one, path, keys);
+  if (keys.times != io::time_kind::none) {
+    *cells = in_unit(one, *cells, keys, inexact);
+  } else if (cells->format != *keys.format) {
+    refuse_kept(one, path, keys);
+  }
+}
+
+io::host_column make_prefixes_like_kept(const named_part& one, const std::string& path,
+                                        const kept_column& keys) {
+  adapt_to_strings(one);
+  const auto* const prefixes = std::get_if<io::host_strings>(&one.part);
+  if (prefixes == nullptr || !keys.format || keys.format->type != key_type::bytes)
+    refuse_kept(one, path, keys);
+  const io::host_strings texts = *prefixes;
+  const std::size_t width = keys.format->width;
+  io::host_column lower = as_texts(one, texts, keys, between::missing);
+  std::uint64_t row = 0;
+  io::host_column upper = rewritten(lower, *keys.format, [&](const std::byte* from, std::byte* to) {
+    std::memcpy(to, from, width);
+    const std::size_t size = std::min(texts.at(row).size(), width);
+    std::memset(to + size, 0xff, width - size);
+    ++row;
+  });
+  one.part = std::move(lower);
+  return upper;
+}
 
 void make_alike(const named_part& one, const named_part& other) {
   check_times(one, other);

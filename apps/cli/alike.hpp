@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/kept_key.hpp"
 #include "io/host_column.hpp"
 
 namespace raydex::cli {
@@ -22,6 +23,26 @@ struct named_part {
 // columns of numbers whose types were found, integers beside fractions become double if all are
 // exact. Throws `invalid_argument` where they still differ.
 void make_alike(const named_part& one, const named_part& other);
+
+// What becomes of a value that lies between two values of the keys' type.
+enum class between : std::uint8_t {
+  missing,  // it equals no key
+  lower,    // the lower one is taken
+  upper,    // the upper one is taken
+  refused   // there is no way to ask for it
+};
+
+// Makes a column one of the type of an index's keys, which stay as they are: texts get their width,
+// nanoseconds their unit; a column of a CSV file without any value takes their type, and integers
+// beside fractions become double if all are exact. Throws `invalid_argument` where it still
+// differs.
+void make_like_kept(const named_part& one, const std::string& path, const kept_column& keys,
+                    between inexact);
+
+// The same of strings that keys begin with, as ranges, of an index over texts of up to 8 bytes.
+// Returns the upper ends.
+io::host_column make_prefixes_like_kept(const named_part& one, const std::string& path,
+                                        const kept_column& keys);
 
 // Texts of up to 8 bytes as ones of so many, not fewer.
 io::host_column widened(const io::host_column& texts, std::uint8_t width);

@@ -17,16 +17,6 @@ namespace raydex::cli {
 
 namespace {
 
-// --out, if it has an ending that is written and both outputs are files of their own.
-const std::string& checked(const build_arguments& arguments,
-                           std::span<const io::file_argument> inputs, std::string_view binary) {
-  io::check_ending(arguments.out, binary);
-  io::check_outputs(std::array{io::file_argument{"--out", arguments.out},
-                               io::file_argument{"--report", arguments.report}},
-                    inputs);
-  return arguments.out;
-}
-
 // Whether a type has each value of another one.
 bool has_all_of(key_format type, key_format other) {
   const auto digits = [](key_format one) {
@@ -62,8 +52,8 @@ CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, co
   return command.add_option(name, path, help)->type_name("FILE");
 }
 
-void add_build_options(CLI::App& command, build_arguments& arguments, const char* out) {
-  add_file(command, "--out", arguments.out, out)->required();
+CLI::Option* add_build_options(CLI::App& command, build_arguments& arguments, const char* out) {
+  CLI::Option* const answers = add_file(command, "--out", arguments.out, out)->required();
   add_file(command, "--report", arguments.report, "Times and bytes, as JSON");
   command.add_option("--structure", arguments.structure, "What is built; see `raydex structures`")
       ->type_name("NAME")
@@ -77,6 +67,7 @@ void add_build_options(CLI::App& command, build_arguments& arguments, const char
           "An option of the structure, as `raydex structures NAME` lists them; can be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  return answers;
 }
 
 void explain(CLI::App& command, const char* text) {
@@ -140,8 +131,12 @@ void check_same_type(const typed_file& one, const typed_file& other) {
 }
 
 outputs::outputs(const build_arguments& arguments, std::span<const io::file_argument> inputs,
-                 std::string_view binary)
-    : answers_(checked(arguments, inputs, binary)) {
+                 std::string_view binary, const io::file_argument& index) {
+  if (!arguments.out.empty()) io::check_ending(arguments.out, binary);
+  io::check_outputs(std::array{io::file_argument{"--out", arguments.out},
+                               io::file_argument{"--report", arguments.report}, index},
+                    inputs);
+  if (!arguments.out.empty()) answers_.emplace(arguments.out);
   if (!arguments.report.empty()) report_.emplace(arguments.report);
 }
 

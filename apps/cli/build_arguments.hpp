@@ -34,7 +34,8 @@ struct build_arguments {
 CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* help);
 
 // Adds --out, --report, --structure, --backend and --option; `out` says what is written there.
-void add_build_options(CLI::App& command, build_arguments& arguments, const char* out);
+// Returns --out, which is required.
+CLI::Option* add_build_options(CLI::App& command, build_arguments& arguments, const char* out);
 
 // Says at the end of the help what columns are, then what `text` has, and what happens to outputs.
 void explain(CLI::App& command, const char* text);
@@ -66,12 +67,17 @@ void check_same_type(const typed_file& one, const typed_file& other);
 // The files that --out and --report name.
 class outputs {
  public:
-  // Refuses a file that is also read, or named twice, and what cannot be written.
+  // Refuses a file that is also read, or named twice, and what cannot be written. `index`: a
+  // further file that the caller writes.
   outputs(const build_arguments& arguments, std::span<const io::file_argument> inputs,
-          std::string_view binary = ".npy");
+          std::string_view binary = ".npy", const io::file_argument& index = {});
 
-  // The answers.
-  io::output_file& answers() { return answers_; }
+  // The answers, if --out names their file.
+  io::output_file& answers() { return *answers_; }
+  // Has answers on the disk, so that nothing but their way to their place may fail.
+  void finish() {
+    if (answers_) answers_->finish();
+  }
   // Ends the run: writes the report, a text that `report` makes, if one is asked for. The answers
   // come to their place first, so that no report is there without them.
   template <class Report>
@@ -81,12 +87,12 @@ class outputs {
       report_->write(std::as_bytes(std::span(text)));
       report_->finish();
     }
-    answers_.commit();
+    if (answers_) answers_->commit();
     if (report_) report_->commit();
   }
 
  private:
-  io::output_file answers_;
+  std::optional<io::output_file> answers_;
   std::optional<io::output_file> report_;
 };
 

@@ -15,6 +15,7 @@
 
 #include "apps/cli/advise.hpp"
 #include "apps/cli/completion.hpp"
+#include "apps/cli/info.hpp"
 #include "apps/cli/join.hpp"
 #include "apps/cli/query.hpp"
 #include "apps/cli/rmq.hpp"
@@ -122,6 +123,7 @@ int run(int argc, char** argv) {
   app.footer(footer);
   raydex::cli::add_structures_command(app);
   raydex::cli::add_query_command(app);
+  raydex::cli::add_info_command(app);
   raydex::cli::add_join_command(app);
   raydex::cli::add_rmq_command(app);
   raydex::cli::add_advise_command(app);

@@ -2,6 +2,8 @@
 // Keys of several columns, and of strings of any length, as numbers that an index takes.
 #include "apps/cli/packed_key.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -9,6 +11,8 @@
 #include <span>
 #include <utility>
 #include <variant>
+
+#include "raydex/error.hpp"
 
 namespace raydex::cli {
 
@@ -96,6 +100,16 @@ io::host_column part_of(const io::host_column& all, std::uint64_t begin, std::ui
   return part;
 }
 
+// Which numbers of a dictionary, those of keys are odd, are the closest ones on a side.
+template <class Number>
+void take_closest(buffer<Number>& numbers, closest_number which) {
+  for (std::uint64_t i = 0; i < numbers.size(); ++i) {
+    Number& one = numbers.data()[i];
+    if (which == closest_number::above) one += one & 1;
+    if (which == closest_number::below) one -= one & 1;
+  }
+}
+
 }  // namespace
 
 packed_key::packed_key(const std::vector<io::host_key_part>& keys,
@@ -103,11 +117,15 @@ packed_key::packed_key(const std::vector<io::host_key_part>& keys,
     : on_(backend::cpu) {
   std::vector<io::host_key_part> all;
   if (!inserted.empty()) all = both(keys, inserted);
-  std::vector<composite_column> columns;
-  for (const key_part& one : views_of(inserted.empty() ? keys : all))
-    columns.emplace_back(one);
+  const key_parts views = views_of(inserted.empty() ? keys : all);
   packed_keys rows;
-  columns_.emplace(on_.where(), on_, columns, &rows);
+  if (views.size() == 1 && std::holds_alternative<string_column>(views[0])) {
+    words_.emplace(on_.where(), on_, views[0]);
+    rows = words_->numbers(on_, views[0]);
+  } else {
+    const std::vector<composite_column> columns(views.begin(), views.end());
+    columns_.emplace(on_.where(), on_, columns, &rows);
+  }
   keys_ = shared(std::move(rows));
   if (inserted.empty()) return;
   const std::uint64_t size = io::size_of(keys.front());
@@ -115,8 +133,49 @@ packed_key::packed_key(const std::vector<io::host_key_part>& keys,
   keys_ = part_of(keys_, 0, size);
 }
 
+packed_key::packed_key(const kept_key& kept, const std::string& path, key_format format)
+    : on_(backend::cpu) {
+  const auto refuse = [&](const std::string& why) {
+    throw invalid_argument(
+        fmt::format("{}: section 'note': it is none of an index: {}", path, why));
+  };
+  key_format own;
+  if (kept.words) {
+    words_.emplace(on_.where(), on_, kept.words->view());
+    if (words_->size() != kept.words->size) refuse("strings that are not different");
+    own = words_->numbers(on_, kept.words->view()).format;
+  } else {
+    try {
+      columns_.emplace(on_.where(), kept.parts);
+    } catch (const invalid_argument& problem) {
+      refuse(problem.what());
+    }
+    own = columns_->format();
+  }
+  if (own != format) refuse("columns of other keys");
+}
+
+bool packed_key::holds(const std::vector<io::host_key_part>& rows) const {
+  const key_parts columns = views_of(rows);
+  return words_ ? words_->holds(on_, columns.front()) : columns_->holds(on_, columns);
+}
+
+io::host_column packed_key::inserted(const std::vector<io::host_key_part>& rows) const {
+  const key_parts columns = views_of(rows);
+  return shared(words_ ? words_->numbers(on_, columns.front()) : columns_->pack_rows(on_, columns));
+}
+
 host_probes packed_key::pack(question asks, const std::vector<io::host_key_part>& asked) const {
   const key_parts columns = views_of(asked);
+  if (words_ && asks == question::prefixes) {
+    packed_ranges found = words_->ranges_of_prefixes(on_, std::get<string_column>(columns.front()));
+    return {shared(std::move(found.lower)), shared(std::move(found.upper))};
+  }
+  if (words_) {
+    host_probes found{shared(words_->numbers(on_, columns.front()))};
+    if (asks == question::ranges) found.upper = shared(words_->numbers(on_, columns.back()));
+    return found;
+  }
   if (asks == question::points && columns.size() == columns_->parts().size())
     return {shared(columns_->pack_points(on_, columns))};
   packed_ranges found;
@@ -135,7 +194,35 @@ host_probes packed_key::pack(question asks, const std::vector<io::host_key_part>
 
 host_probes packed_key::closest(const std::vector<io::host_key_part>& points,
                                 closest_number which) const {
+  if (words_) {
+    packed_keys numbers = words_->numbers(on_, views_of(points).front());
+    take_closest(numbers.narrow, which);
+    take_closest(numbers.wide, which);
+    return {shared(std::move(numbers))};
+  }
   return {shared(columns_->pack_closest(on_, views_of(points), which))};
+}
+
+bool packed_key::is_full() const noexcept {
+  return columns_ && columns_->is_full();
+}
+
+std::uint64_t packed_key::resident_bytes() const noexcept {
+  return words_ ? words_->resident_bytes() : columns_->resident_bytes();
+}
+
+bool packed_key::describe(kept_key& note) const {
+  if (!words_) {
+    note.parts = columns_->parts();
+    return std::ranges::none_of(note.parts, &composite_part::numbered);
+  }
+  const auto own = std::make_shared<owned_strings>(words_->keys(on_));
+  note.words.emplace(
+      io::host_strings{.size = words_->size(),
+                       .bytes = {own, own->bytes.data()},
+                       .offsets = {own->offsets.data(), own->offsets.data() + own->offsets.size()},
+                       .validity = {}});
+  return true;
 }
 
 }  // namespace raydex::cli

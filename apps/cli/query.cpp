@@ -6,18 +6,19 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/cli/answer_writer.hpp"
 #include "apps/cli/answers.hpp"
 #include "apps/cli/batches.hpp"
 #include "apps/cli/build_arguments.hpp"
+#include "apps/cli/kept_key.hpp"
 #include "apps/cli/packed_key.hpp"
 #include "apps/cli/placed_column.hpp"
 #include "apps/cli/query_inputs.hpp"
@@ -25,16 +26,17 @@
 #include "io/backend_choice.hpp"
 #include "io/column_stream.hpp"
 #include "io/column_writer.hpp"
-#include "io/npz.hpp"
+#include "io/index_saving.hpp"
 #include "io/output_file.hpp"
 #include "io/progress.hpp"
-#include "io/pyarrow_table.hpp"
+#include "io/read.hpp"
 #include "io/speed_cache.hpp"
 #include "io/wall_clock.hpp"
 #include "raydex/aggregate.hpp"
 #include "raydex/core/keys/column.hpp"
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
+#include "raydex/index_file.hpp"
 #include "raydex/repairs.hpp"
 #include "raydex/session.hpp"
 
@@ -56,9 +58,19 @@ index_keys keys_of(query_inputs& in, const std::optional<packed_key>& packed) {
   const auto one = [](const std::vector<io::host_key_part>& parts) {
     return parts.empty() ? std::nullopt : std::optional(std::get<io::host_column>(parts.front()));
   };
-  if (!packed) return {*one(in.keys.parts), one(in.insert.parts), one(in.erase.parts)};
+  if (!packed) {
+    return {in.kept ? io::host_column() : *one(in.keys.parts), one(in.insert.parts),
+            one(in.erase.parts)};
+  }
   index_keys keys{packed->keys(), std::nullopt, std::nullopt};
-  if (!in.insert.parts.empty()) keys.insert = packed->inserted();
+  if (!in.insert.parts.empty()) {
+    if (in.kept && !packed->holds(in.insert.parts)) {
+      throw invalid_argument(
+          "--insert: keys are not among those that the index was packed for: strings that it has "
+          "none of, or values beyond those of a column; build it again over all keys");
+    }
+    keys.insert = in.kept ? packed->inserted(in.insert.parts) : packed->inserted();
+  }
   if (!in.erase.parts.empty()) keys.erase = packed->pack(question::points, in.erase.parts).lower;
   return keys;
 }
@@ -107,7 +119,7 @@ key_places places_of(const column& keys) {
 // measured.
 key_places places_of(const query_arguments& arguments, const column& keys) {
   const key_type type = keys.format.type;
-  if (arguments.structure == "auto" && !arguments.has_edits()) {
+  if (arguments.structure == "auto" && !arguments.has_edits() && arguments.save_index.empty()) {
     if (type == key_type::uint32 || type == key_type::int32) return places_of<std::uint32_t>(keys);
     if (type == key_type::uint64 || type == key_type::int64) return places_of<std::uint64_t>(keys);
   }
@@ -124,6 +136,45 @@ std::optional<column> view_of(const std::optional<placed_column>& placed) {
   return placed ? std::optional(placed->view()) : std::nullopt;
 }
 
+// The note of an index over these keys. Throws `unsupported` if files have none for them.
+std::string note_for(const query_inputs& in, const std::optional<packed_key>& packed) {
+  if (in.kept) return in.file->note;  // edits have left its keys what they are
+  kept_key note;
+  std::set<std::string> names;
+  for (std::size_t p = 0; p < in.keys.parts.size(); ++p) {
+    const auto* const cells = std::get_if<io::host_column>(&in.keys.parts[p]);
+    kept_column& column = note.columns.emplace_back();
+    if (cells != nullptr) {
+      column.format = cells->format;
+      column.times = cells->times;
+    }
+    if (io::names_column(in.keys.names[p])) column.name = io::column_of(in.keys.names[p]);
+    names.insert(column.name);
+  }
+  if (names.size() != note.columns.size())  // which no frame has
+    for (kept_column& column : note.columns)
+      column.name.clear();
+  if (packed && !packed->describe(note)) {
+    throw unsupported(
+        "--save-index: a dictionary numbers columns of --keys, strings or values that are far "
+        "apart, and files keep several columns only without one; save an index over one column, "
+        "or over numbers and times that fit 64 bits together");
+  }
+  return note_of(note);
+}
+
+// Opens the index of a file.
+std::unique_ptr<index> open(const session& on, const query_arguments& arguments,
+                            const query_inputs& in, query_costs& costs) {
+  loaded_index found;
+  costs.load_ms = io::wall_milliseconds(
+      on, [&] { found = load(on.where(), on, arguments.index, {.verify = !arguments.no_verify}); });
+  const index_info info = found.held->info();
+  if (found.note != in.file->note || info.key != in.file->key)
+    throw invalid_argument(fmt::format("{}: it was replaced meanwhile", arguments.index));
+  return std::move(found.held);
+}
+
 // Inserts and erases what the arguments name; returns the milliseconds that it takes.
 double edit(const session& on, const query_inputs& in, const index_keys& keys, index& built) {
   const auto insert = place(on, keys.insert);
@@ -138,66 +189,6 @@ double edit(const session& on, const query_inputs& in, const index_keys& keys, i
   });
 }
 
-// Writes answers in parts.
-class answer_writer {
- public:
-  // `size`: how many there are, which .npy begins with. `as_arrow`: in Arrow's IPC format.
-  answer_writer(io::output_file& file, std::string result, std::uint64_t size, bool as_arrow)
-      : file_(file), result_(std::move(result)), size_(size), as_arrow_(as_arrow) {}
-
-  void write(const answers& found) {
-    const bool are_rows = parse_result(result_) == result_kind::rows;
-    if (as_arrow_) return are_rows ? write_arrow_rows(found) : write_arrow(found);
-    const std::span<const std::byte> cells = found.cells();
-    if (!are_rows) {
-      if (!column_) column_.emplace(file_, result_, found.format(), size_, found.none());
-      column_->write(cells, found.value_counts());
-    } else if (io::is_csv_output(file_.path())) {
-      if (!matches_) matches_.emplace(file_);
-      matches_->write(found.offsets(), found.format(), cells);
-    } else {
-      io::write_npz(file_, std::array{io::npz_member{"offsets", format_of<std::uint64_t>,
-                                                     std::as_bytes(std::span(found.offsets()))},
-                                      io::npz_member{"rows", found.format(), cells}});
-    }
-  }
-
-  void finish() {
-    if (arrow_) arrow_->finish();
-  }
-
- private:
-  void write_arrow(const answers& found) {
-    if (!arrow_) arrow_.emplace(std::array{io::arrow_field{result_, found.format(), found.none()}});
-    const std::span<const std::byte> cells = found.cells();
-    arrow_->write(cells.size() / found.format().width, std::array{cells});
-  }
-
-  void write_arrow_rows(const answers& found) {
-    if (!arrow_) {
-      arrow_.emplace(std::array{io::arrow_field{"probe", format_of<std::uint64_t>, std::nullopt},
-                                io::arrow_field{"row", found.format(), std::nullopt}});
-    }
-    const std::vector<std::uint64_t>& offsets = found.offsets();
-    std::vector<std::uint64_t> matching;
-    matching.reserve(offsets.back());
-    for (std::size_t i = 1; i < offsets.size(); ++i)
-      matching.insert(matching.end(), offsets[i] - offsets[i - 1], probes_ + i - 1);
-    probes_ += offsets.size() - 1;
-    arrow_->write(matching.size(), std::array{std::as_bytes(std::span(matching)),
-                                              std::span<const std::byte>(found.cells())});
-  }
-
-  io::output_file& file_;
-  std::string result_;
-  std::uint64_t size_;
-  bool as_arrow_;
-  std::uint64_t probes_ = 0;
-  std::optional<io::column_writer> column_;
-  std::optional<io::match_writer> matches_;
-  std::optional<io::arrow_output> arrow_;
-};
-
 // What of an aggregate a result needs.
 aggregate_options parts_for(result_kind kind) {
   return {.sums = kind == result_kind::sum || kind == result_kind::mean,
@@ -206,37 +197,14 @@ aggregate_options parts_for(result_kind kind) {
           .first_rows = kind == result_kind::first};
 }
 
-void run(const query_arguments& arguments) {
-  const result_kind kind = parse_result(arguments.result);
-  const option_map options = parse_options(arguments.options);
-  query_inputs in = parse_query(arguments);
-  // What would fail late is tried early: outputs and the backend.
-  outputs files(arguments, files_of(arguments, in), kind == result_kind::rows ? ".npz" : ".npy");
-  const session on(io::choose_backend(arguments.backend, io::key_offers(), arguments.structure,
-                                      arguments.has_edits()));
+// Builds an index over keys, which are read.
+std::unique_ptr<index> build_over(const session& on, const query_arguments& arguments,
+                                  const option_map& options, query_inputs& in,
+                                  const index_keys& keys, query_costs& costs) {
   const io::auto_choice choose(on, arguments.structure == "auto");
-  progress_bar bar;
-
-  bar.phase("read");
-  read(arguments, in);
-  query_facts facts{arguments.result};
-  query_costs costs;
-  std::optional<packed_key> packed;
-  if (!in.is_simple()) {
-    bar.phase("pack");
-    facts.key = formats_of(in.keys.parts);
-    costs.build_ms =
-        io::wall_milliseconds(on, [&] { packed.emplace(in.keys.parts, in.insert.parts); });
-    costs.dictionary_bytes = packed->resident_bytes();
-    const bool is_rank = kind == result_kind::rank || kind == result_kind::rank_right;
-    if (is_rank && packed->is_full()) {
-      throw unsupported(
-          fmt::format("--result {}: the columns of --keys take each number of their bits, so that "
-                      "what is greater than all keys has none; ask --result count of --ranges",
-                      arguments.result));
-    }
-  }
-  const index_keys keys = keys_of(in, packed);
+  const result_kind kind = arguments.kind();
+  // From a file anything may be asked, and it may be edited.
+  const bool is_kept = !arguments.save_index.empty();
   const bool are_ranges =
       arguments.asks() != question::points || in.asked.parts.size() < in.keys.parts.size();
   in.keys.parts.clear();
@@ -246,20 +214,65 @@ void run(const query_arguments& arguments) {
              {.n = places.keys,
               .key = keys.build.format,
               .where = on.where(),
-              .ordered = is_place(kind) || arguments.has_aggregate(),
-              .range_hits = are_ranges && !is_place(kind) ? typical_range_hits : 0,
-              .updates = arguments.has_edits(),
+              .ordered = is_place(kind) || arguments.has_aggregate() || is_kept,
+              .range_hits = (are_ranges && !is_place(kind)) || is_kept ? typical_range_hits : 0,
+              .updates = arguments.has_edits() || is_kept,
               .span = places.span});
-
-  bar.phase("build");
+  const placed_column cells(on, keys.build.view());
+  const auto row_ids = place(on, in.row_ids);
   std::unique_ptr<index> built;
-  {
-    const placed_column cells(on, keys.build.view());
-    const auto row_ids = place(on, in.row_ids);
-    costs.build_ms += io::wall_milliseconds(on, [&] {
-      built =
-          build(chosen.structure, on.where(), on, cells.view(), view_of(row_ids), chosen.options);
+  costs.build_ms += io::wall_milliseconds(on, [&] {
+    built = build(chosen.structure, on.where(), on, cells.view(), view_of(row_ids), chosen.options);
+  });
+  return built;
+}
+
+void run(const query_arguments& arguments) {
+  const option_map options = parse_options(arguments.options);
+  query_inputs in = parse_query(arguments);
+  const result_kind kind = arguments.kind();
+  // What would fail late is tried early: outputs and the backend.
+  outputs files(arguments, files_of(arguments, in), kind == result_kind::rows ? ".npz" : ".npy",
+                {"--save-index", arguments.save_index});
+  const session on(io::choose_backend(arguments.backend, io::key_offers(),
+                                      in.file ? in.file->structure : arguments.structure,
+                                      arguments.has_edits()));
+  progress_bar bar;
+
+  bar.phase("read");
+  read(arguments, in);
+  query_facts facts{.result = arguments.result};
+  query_costs costs;
+  std::optional<packed_key> packed;
+  if (!in.is_simple()) {
+    bar.phase("pack");
+    facts.key = in.kept ? in.kept->types() : formats_of(in.keys.parts);
+    costs.build_ms = io::wall_milliseconds(on, [&] {
+      if (in.kept) {
+        packed.emplace(*in.kept, arguments.index, in.file->key);
+      } else {
+        packed.emplace(in.keys.parts, in.insert.parts);
+      }
     });
+    costs.dictionary_bytes = packed->resident_bytes();
+    const bool is_rank = kind == result_kind::rank || kind == result_kind::rank_right;
+    if (is_rank && packed->is_full()) {
+      throw unsupported(
+          fmt::format("--result {}: the columns of --keys take each number of their bits, so that "
+                      "what is greater than all keys has none; ask --result count of --ranges",
+                      arguments.result));
+    }
+  }
+  const std::string note = arguments.save_index.empty() ? "" : note_for(in, packed);
+  const index_keys keys = keys_of(in, packed);
+  std::unique_ptr<index> built;
+  if (in.kept) {
+    bar.phase("load");
+    built = open(on, arguments, in, costs);
+    *costs.load_ms += std::exchange(costs.build_ms, 0);  // of a dictionary
+  } else {
+    bar.phase("build");
+    built = build_over(on, arguments, options, in, keys, costs);
   }
 
   if (arguments.has_edits()) {
@@ -278,10 +291,11 @@ void run(const query_arguments& arguments) {
 
   const auto probes_of = [&](std::vector<io::host_key_part> asked) {
     host_probes found;
+    const question asks = in.kept ? make_asked_like_kept(arguments, in, asked) : arguments.asks();
     if (packed) {
       costs.lookup_ms += io::wall_milliseconds(on, [&] {
         found = is_place(kind) ? packed->closest(asked, side_of(kind, arguments.strict))
-                               : packed->pack(arguments.asks(), asked);
+                               : packed->pack(asks, asked);
       });
       return found;
     }
@@ -322,7 +336,7 @@ void run(const query_arguments& arguments) {
       writer->write(found);
       has_answered = true;
     }
-  } else {
+  } else if (arguments.has_probes()) {
     const host_probes asked = probes_of(std::move(in.asked.parts));
     const probes batch = asked.view();
     bar.phase("lookup", batch.size());
@@ -332,8 +346,14 @@ void run(const query_arguments& arguments) {
     writer.emplace(files.answers(), arguments.result, batch.size(), false);
     writer->write(found);
   }
-  writer->finish();
+  if (writer) writer->finish();
   costs.repairs = repairs(*built, context(on).stream);
+  if (!arguments.save_index.empty()) {
+    bar.phase("save");
+    files.finish();
+    costs.save_ms =
+        io::wall_milliseconds(on, [&] { io::save_index(on, *built, arguments.save_index, note); });
+  }
   files.commit([&] { return report(on, built->info(), facts, costs); });
 }
 
@@ -349,7 +369,11 @@ void add_query_command(CLI::App& app) {
   const auto list = [&](const char* name, std::string& columns, const char* help) {
     return command->add_option(name, columns, help)->type_name("FILE[,...]");
   };
-  list("--keys", arguments->keys, "The column to index, or the columns of a key")->required();
+  list("--keys", arguments->keys, "The column to index, or the columns of a key");
+  file("--index", arguments->index, "In place of --keys: the file of an index, mapped on the cpu");
+  command->add_flag("--no-verify", arguments->no_verify,
+                    "For --index: open the file without a look at what is in it; for files that "
+                    "you trust");
   file("--row-ids", arguments->row_ids, "Its row ids, uint32 or uint64; without them, positions");
   list("--points", arguments->points,
        "Keys to look up, by all columns or the first ones; - or -:COLUMN of standard input");
@@ -357,7 +381,6 @@ void add_query_command(CLI::App& app) {
        "Inclusive ranges: an n x 2 array of lower and upper ends; - or -:LOWER,UPPER");
   list("--prefixes", arguments->prefixes, "Strings that keys begin with; - or -:COLUMN");
   command->add_option("--result", arguments->result, "What to find out about the matching rows")
-      ->required()
       ->type_name(result_names);
   file("--values", arguments->values,
        "For sum, mean, min and max: their column, with a cell for each row");
@@ -368,7 +391,10 @@ void add_query_command(CLI::App& app) {
                     "For predecessor and successor: leave keys out that equal the point");
   add_build_options(
       *command, *arguments,
-      "The answers: .npy, or CSV where the name ends in .csv or is -; rows as .npz or CSV");
+      "The answers: .npy, or CSV where the name ends in .csv or is -; rows as .npz or CSV")
+      ->required(false);
+  file("--save-index", arguments->save_index,
+       "Keep the index in a file, for --index and for raydex.load in Python");
   list("--insert", arguments->insert,
        "Keys to insert after the build; `auto` takes a structure that is updatable");
   file("--insert-rows", arguments->insert_rows,
@@ -411,6 +437,10 @@ void add_query_command(CLI::App& app) {
       "far\n"
       "as it has come before more is waited for; --out - is of the same format.\n"
       "\n"
+      "--save-index keeps an index, which needs no probes then; --index answers by one. Keys are\n"
+      "numbers, times and texts as they were, and several columns if no dictionary numbers them.\n"
+      "A file of Python's `save` is one, too. `raydex info FILE` says what is in it.\n"
+      "\n"
       "`auto` takes the structure that was measured to be the fastest, of integers that are dense\n"
       "`direct`. `raydex advise` names the structure for a use case.\n"
       "\n"
@@ -429,6 +459,8 @@ void add_query_command(CLI::App& app) {
       "  raydex query --keys sales.csv:store,day --ranges asked.csv:store,from,to \\\n"
       "      --result sum --values sales.csv:amount --out amounts.csv\n"
       "  raydex query --keys pages.csv:url --prefixes sites.csv:begin --result count --out -\n"
+      "  raydex query --keys sales.csv:price --save-index prices.index\n"
+      "  raydex query --index prices.index --points asked.csv:price --result count --out -\n"
       "  producer | raydex query --keys keys.npy --points -:key --result count --out - | consumer");
   command->callback([arguments] { run(*arguments); });
 }

@@ -12,6 +12,7 @@
 
 #include "apps/cli/alike.hpp"
 #include "io/column_writer.hpp"
+#include "io/output_file.hpp"
 #include "io/read.hpp"
 #include "raydex/error.hpp"
 
@@ -31,12 +32,76 @@ const char* role_of(question asks) {
   return option_of(asks) + 2;
 }
 
+// Files of indexes, in place of keys and of answers.
+void check_index_files(const query_arguments& arguments) {
+  if (arguments.index.empty()) {
+    if (arguments.keys.empty())
+      throw invalid_argument("--keys is required, the column to index, or --index, a file of one");
+    if (arguments.no_verify) throw invalid_argument("--no-verify goes with --index");
+    return;
+  }
+  const std::pair<const char*, bool> of_a_build[] = {{"--keys", !arguments.keys.empty()},
+                                                     {"--row-ids", !arguments.row_ids.empty()},
+                                                     {"--structure", arguments.structure != "auto"},
+                                                     {"--option", !arguments.options.empty()}};
+  for (const auto& [option, is_given] : of_a_build) {
+    if (!is_given) continue;
+    throw invalid_argument(fmt::format(
+        "{} is of an index that is built, and --index {} has one; leave one of them out", option,
+        arguments.index));
+  }
+}
+
+// Refuses what is of answers, and that nothing is done.
+void check_without_probes(const query_arguments& arguments) {
+  if (arguments.save_index.empty()) {
+    throw invalid_argument(
+        "give one of --points, --ranges and --prefixes, or --save-index, which needs none");
+  }
+  const std::pair<const char*, bool> of_answers[] = {{"--result", !arguments.result.empty()},
+                                                     {"--out", !arguments.out.empty()},
+                                                     {"--values", !arguments.values.empty()},
+                                                     {"--aggregate", arguments.aggregate},
+                                                     {"--strict", arguments.strict}};
+  for (const auto& [option, is_given] : of_answers) {
+    if (!is_given) continue;
+    throw invalid_argument(
+        fmt::format("{} is of answers; give one of --points, --ranges and --prefixes", option));
+  }
+}
+
+// Refuses a place where no file can be, before the work.
+void check_place(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code absent;
+  const bool is_other =
+      std::filesystem::exists(path, absent) && !std::filesystem::is_regular_file(path, absent);
+  if (path == "-" || is_other) {
+    throw invalid_argument(
+        fmt::format("--save-index {}: an index is written to a file; give the name of one", path));
+  }
+  const io::output_file tried(path);
+}
+
+void check_edits(const query_arguments& arguments) {
+  if (arguments.insert.empty() != arguments.insert_rows.empty()) {
+    throw invalid_argument("--insert and --insert-rows go together: keys and their row ids");
+  }
+  if (!arguments.erase_rows.empty() && arguments.erase.empty()) {
+    throw invalid_argument("--erase-rows goes with --erase, the keys of these row ids");
+  }
+}
+
 void check(const query_arguments& arguments) {
   const std::array<const std::string*, 3> asked{&arguments.points, &arguments.ranges,
                                                 &arguments.prefixes};
+  check_index_files(arguments);
+  if (!arguments.has_probes()) return check_without_probes(arguments);
   if (std::ranges::count_if(asked, [](const std::string* one) { return !one->empty(); }) != 1)
     throw invalid_argument("give one of --points, --ranges and --prefixes");
-  const result_kind kind = parse_result(arguments.result);
+  if (arguments.result.empty()) throw invalid_argument("--result is required");
+  if (arguments.out.empty()) throw invalid_argument("--out is required");
+  const result_kind kind = arguments.kind();
   if (arguments.aggregate && is_place(kind)) {
     throw invalid_argument(fmt::format("--aggregate has no {} of a point", arguments.result));
   }
@@ -67,14 +132,34 @@ void check(const query_arguments& arguments) {
                     "give - or a name that ends in .csv",
                     arguments.out));
   }
-  if (arguments.has_edits()) {
-    check_updatable(capabilities(), arguments.structure, "--insert and no --erase");
+}
+
+// Opens the file of an index, as far as it says what its keys are.
+void open_index(const query_arguments& arguments, query_inputs& in) {
+  in.file = inspect(arguments.index);
+  in.kept = read_note(arguments.index, *in.file);
+  if (!in.kept->obstacle.empty()) {
+    throw unsupported(
+        fmt::format("{} has {}, which the program does not ask; ask in Python, by "
+                    "raydex.load",
+                    arguments.index, in.kept->obstacle));
   }
-  if (arguments.insert.empty() != arguments.insert_rows.empty()) {
-    throw invalid_argument("--insert and --insert-rows go together: keys and their row ids");
-  }
-  if (!arguments.erase_rows.empty() && arguments.erase.empty()) {
-    throw invalid_argument("--erase-rows goes with --erase, the keys of these row ids");
+  for (const kept_column& column : in.kept->columns) {
+    in.keys.names.push_back(column.name.empty() ? arguments.index : column.name);
+    // Texts are read as strings, so that none is too long.
+    if (!column.format || column.format->type == key_type::bytes) {
+      in.keys.parts.emplace_back(
+          io::host_strings{.size = 0, .bytes = {}, .offsets = {0}, .validity = {}});
+    } else {
+      const bool are_times = column.times != io::time_kind::none;
+      in.keys.parts.emplace_back(
+          io::host_column{.format = are_times ? format_of<std::int64_t> : *column.format,
+                          .size = 0,
+                          .stride = 0,
+                          .cells = {},
+                          .validity = {},
+                          .times = column.times});
+    }
   }
 }
 
@@ -121,7 +206,9 @@ void check_counts(const query_arguments& arguments, const query_inputs& in) {
   const std::size_t own = in.keys.names.size();
   check_count("--keys", own, 1, most_key_parts,
               fmt::format("a key has at most {}", most_key_parts));
-  const std::string of_keys = fmt::format("--keys names {} column{}", own, own == 1 ? "" : "s");
+  const std::string of_keys =
+      fmt::format("{} {} column{}", in.kept ? arguments.index + " has" : "--keys names", own,
+                  own == 1 ? "" : "s");
   for (const auto& [option, columns] :
        {std::pair("--insert", &in.insert), std::pair("--erase", &in.erase)}) {
     if (!columns->names.empty()) check_count(option, columns->names.size(), own, own, of_keys);
@@ -173,6 +260,48 @@ void expect_stream(const query_arguments& arguments, query_inputs& in) {
     in.asked.parts.push_back(without_rows(in.keys.parts[column_of_key(asks, i, count)]));
 }
 
+// The same of an index in a file, which has its types already.
+void expect_like_kept(const query_arguments& arguments, query_inputs& in) {
+  const question asks = arguments.asks();
+  const std::size_t own = in.keys.parts.size();
+  const std::size_t count =
+      !in.asked.names.empty() ? in.asked.names.size() : own + (asks == question::ranges ? 1 : 0);
+  in.asked.parts.clear();
+  for (std::size_t i = 0; i < count; ++i)
+    in.asked.parts.push_back(in.keys.parts[column_of_key(asks, i, count)]);
+}
+
+// Makes what is inserted and erased like the keys of an index in a file.
+void read_like_kept(const query_arguments& arguments, query_inputs& in) {
+  if (arguments.streams()) expect_like_kept(arguments, in);
+  for (std::size_t p = 0; p < in.kept->columns.size(); ++p) {
+    const kept_column& keys = in.kept->columns[p];
+    if (!in.insert.parts.empty()) {
+      make_like_kept({"inserted keys", in.insert.names[p], in.insert.parts[p]}, arguments.index,
+                     keys, between::refused);
+    }
+    if (!in.erase.parts.empty()) {
+      make_like_kept({"erased keys", in.erase.names[p], in.erase.parts[p]}, arguments.index, keys,
+                     between::missing);
+    }
+  }
+}
+
+// What becomes of the i-th of `count` columns that ask where the type of the keys has no such
+// value.
+between rounding_of(const query_arguments& arguments, std::size_t i, std::size_t count) {
+  const result_kind kind = arguments.kind();
+  if (is_place(kind)) {
+    if (count > 1) return between::refused;
+    const bool is_above =
+        kind == result_kind::rank_right ||
+        kind == (arguments.strict ? result_kind::successor : result_kind::predecessor);
+    return is_above ? between::lower : between::upper;
+  }
+  if (arguments.asks() != question::ranges || i + 2 < count) return between::missing;
+  return i + 1 == count ? between::lower : between::upper;
+}
+
 // Has what is asked for compared with the keys.
 void make_asked_alike(const query_arguments& arguments, query_inputs& in) {
   const question asks = arguments.asks();
@@ -208,8 +337,18 @@ void check_rows(const char* role, const key_columns& columns) {
 query_inputs parse_query(const query_arguments& arguments) {
   check(arguments);
   query_inputs in;
-  in.keys.names = split_columns("--keys", arguments.keys);
-  in.asked.names = split_asked(arguments);
+  if (!arguments.index.empty()) {
+    open_index(arguments, in);
+  } else {
+    in.keys.names = split_columns("--keys", arguments.keys);
+  }
+  if (arguments.has_edits()) {
+    check_updatable(capabilities(), in.file ? in.file->structure : arguments.structure,
+                    "--insert and no --erase");
+  }
+  check_edits(arguments);
+  check_place(arguments.save_index);
+  if (arguments.has_probes()) in.asked.names = split_asked(arguments);
   if (!arguments.insert.empty()) in.insert.names = split_columns("--insert", arguments.insert);
   if (!arguments.erase.empty()) in.erase.names = split_columns("--erase", arguments.erase);
   check_counts(arguments, in);
@@ -225,8 +364,14 @@ std::vector<io::file_argument> files_of(const query_arguments& arguments, const 
     for (const std::string& name : columns.names)
       files.push_back({option, name});
   };
-  add("--keys", in.keys);
-  if (!arguments.streams()) add(option_of(arguments.asks()), in.asked);
+  if (in.kept) {
+    // It may be replaced: that is done once all is read.
+    if (arguments.save_index.empty() || !io::is_same_file(arguments.index, arguments.save_index))
+      files.push_back({"--index", arguments.index});
+  } else {
+    add("--keys", in.keys);
+  }
+  if (!arguments.streams() && arguments.has_probes()) add(option_of(arguments.asks()), in.asked);
   add("--insert", in.insert);
   add("--erase", in.erase);
   return files;
@@ -242,7 +387,7 @@ void read(const query_arguments& arguments, query_inputs& in) {
   const auto add_if_given = [&](const std::string& file, std::optional<io::host_column>& to) {
     if (!file.empty()) reading.add(file, to.emplace());
   };
-  add(in.keys);
+  if (!in.kept) add(in.keys);
   add_if_given(arguments.row_ids, in.row_ids);
   if (arguments.asks() == question::ranges && in.asked.names.size() == 1) {
     io::host_ranges both;
@@ -259,12 +404,12 @@ void read(const query_arguments& arguments, query_inputs& in) {
   add_if_given(arguments.erase_rows, in.erase_rows);
   reading.read();
 
-  check_rows("keys", in.keys);
+  if (!in.kept) check_rows("keys", in.keys);
   check_rows("inserted keys", in.insert);
   check_rows("erased keys", in.erase);
   if (!arguments.streams()) check_rows(role_of(arguments.asks()), in.asked);
   // All become like the keys, which may have become like a later one.
-  for (int time = 0; time < 2; ++time) {
+  for (int time = 0; time < 2 && !in.kept; ++time) {
     if (arguments.streams()) {
       expect_stream(arguments, in);
     } else {
@@ -273,6 +418,7 @@ void read(const query_arguments& arguments, query_inputs& in) {
     make_edited_alike("inserted keys", in.insert, in.keys);
     make_edited_alike("erased keys", in.erase, in.keys);
   }
+  if (in.kept) read_like_kept(arguments, in);
   if (in.row_ids)
     check_row_ids({"row ids", arguments.row_ids, in.row_ids->format, in.row_ids->times});
   if (in.insert_rows)
@@ -284,7 +430,7 @@ void read(const query_arguments& arguments, query_inputs& in) {
     throw invalid_argument(fmt::format("values {} are {}; sums and the like are of numbers",
                                        arguments.values, to_string(in.values->format)));
   }
-  const result_kind kind = parse_result(arguments.result);
+  const result_kind kind = arguments.kind();
   if (in.values && in.values->times != io::time_kind::none && kind != result_kind::min &&
       kind != result_kind::max) {
     throw invalid_argument(fmt::format("values {} are times; min and max are of times, {} is not",
@@ -292,8 +438,26 @@ void read(const query_arguments& arguments, query_inputs& in) {
   }
 }
 
+question make_asked_like_kept(const query_arguments& arguments, const query_inputs& in,
+                              std::vector<io::host_key_part>& asked) {
+  const question asks = arguments.asks();
+  const std::size_t count = asked.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const kept_column& keys = in.kept->columns[column_of_key(asks, i, count)];
+    const std::string& name = i < in.asked.names.size() ? in.asked.names[i] : arguments.asked();
+    const named_part one{role_of(asks), name, asked[i]};
+    if (asks == question::prefixes && i + 1 == count && keys.format) {
+      asked.emplace_back(make_prefixes_like_kept(one, arguments.index, keys));
+      return question::ranges;
+    }
+    make_like_kept(one, arguments.index, keys, rounding_of(arguments, i, count));
+  }
+  return asks;
+}
+
 void check_streamed(const query_arguments& arguments, const query_inputs& in,
                     const std::vector<io::host_key_part>& read) {
+  if (in.kept) return;  // that is done where they are made like the keys
   for (std::size_t i = 0; i < read.size(); ++i) {
     const std::size_t p = column_of_key(arguments.asks(), i, read.size());
     const auto* const cells = std::get_if<io::host_column>(&read[i]);

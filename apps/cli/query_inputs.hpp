@@ -10,6 +10,7 @@
 
 #include "apps/cli/answers.hpp"
 #include "apps/cli/build_arguments.hpp"
+#include "apps/cli/kept_key.hpp"
 #include "io/column_stream.hpp"
 #include "io/file_arguments.hpp"
 #include "io/host_column.hpp"
@@ -32,12 +33,18 @@ inline std::size_t column_of_key(question asks, std::size_t i, std::size_t count
 struct query_arguments : build_arguments {
   std::string keys, row_ids, points, ranges, prefixes, result, values;
   std::string insert, insert_rows, erase, erase_rows;
+  std::string index, save_index;
   bool aggregate = false;
   bool strict = false;
+  bool no_verify = false;
 
+  // Whether something is asked for; else an index is only written to a file.
+  bool has_probes() const { return !asked().empty(); }
+  // Of no probes any.
+  result_kind kind() const { return has_probes() ? parse_result(result) : result_kind::count; }
   // Whether an aggregate answers: some results only one has.
   bool has_aggregate() const {
-    const result_kind kind = parse_result(result);
+    const result_kind kind = this->kind();
     return aggregate || kind == result_kind::mean || kind == result_kind::min ||
            kind == result_kind::max;
   }
@@ -65,13 +72,16 @@ struct key_columns {
 
 // The columns that the arguments name, in host memory.
 struct query_inputs {
-  key_columns keys;
+  key_columns keys;           // of an index in a file without rows
   key_columns asked;          // of standard input without rows, and without names that it lacks
   key_columns insert, erase;  // without columns where they are not given
   std::optional<io::host_column> row_ids, values, insert_rows, erase_rows;
+  std::optional<index_file_info> file;  // of an index in a file, and what its keys are
+  std::optional<kept_key> kept;
 
   // Whether the keys are numbers or texts of up to 8 bytes, in one column.
   bool is_simple() const {
+    if (kept) return kept->parts.empty() && !kept->words;
     return keys.parts.size() == 1 && std::holds_alternative<io::host_column>(keys.parts[0]);
   }
 };
@@ -83,6 +93,9 @@ query_inputs parse_query(const query_arguments& arguments);
 std::vector<io::file_argument> files_of(const query_arguments& arguments, const query_inputs& in);
 // Reads the columns, and makes those alike that are compared.
 void read(const query_arguments& arguments, query_inputs& in);
+// Makes what is asked for like the keys of an index in a file. Returns how it is asked for then.
+question make_asked_like_kept(const query_arguments& arguments, const query_inputs& in,
+                              std::vector<io::host_key_part>& asked);
 // Refuses columns of standard input that are of other types than the keys.
 void check_streamed(const query_arguments& arguments, const query_inputs& in,
                     const std::vector<io::host_key_part>& read);

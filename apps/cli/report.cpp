@@ -49,6 +49,9 @@ std::string report_on(const session& on, const Info& source, key_format key,
                                 {"lookup_ms", costs.lookup_ms},
                                 {"resident_bytes", source.resident_bytes},
                                 {"build_peak_bytes", source.build_peak_bytes}};
+  if (facts.result.empty()) object.erase("result");
+  if (costs.load_ms) object["load_ms"] = *costs.load_ms;
+  if (costs.save_ms) object["save_ms"] = *costs.save_ms;
   if (facts.no_match) object["no_match"] = *facts.no_match;
   if (costs.lookup_peak_bytes) object["lookup_peak_bytes"] = *costs.lookup_peak_bytes;
   if (costs.repairs) object["repairs"] = *costs.repairs;

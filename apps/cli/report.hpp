@@ -17,7 +17,7 @@ namespace raydex::cli {
 
 // A query, for its report.
 struct query_facts {
-  std::string result;
+  std::string result;  // empty if nothing is asked for
   std::uint64_t probes = 0;
   std::optional<std::uint64_t> no_match{};  // what stands for a row or position that is not there
   std::string key{};  // the formats of packed columns; else it is that of the index
@@ -25,7 +25,9 @@ struct query_facts {
 
 // What it spent in the structure.
 struct query_costs {
-  double build_ms = 0;
+  double build_ms = 0;                              // 0 of an index in a file
+  std::optional<double> load_ms{};                  // of such an index
+  std::optional<double> save_ms{};                  // of the index to a file
   std::optional<std::uint64_t> dictionary_bytes{};  // of columns that are numbered
   std::optional<double> edit_ms{};                  // where something changed after the build
   std::optional<double> aggregate_ms{};             // of the build of an aggregate

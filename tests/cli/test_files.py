@@ -372,7 +372,7 @@ def file_options(program, command):
     """The options that name files that are read, from --help."""
     text = program.run(command, "--help").stdout
     found = re.findall(r"^  --([\w-]+) FILE", text, re.M)
-    return [name.replace("-", "_") for name in found if name not in ("out", "report")]
+    return [name for name in (one.replace("-", "_") for one in found) if name not in ("out", "report", "save_index")]
 
 
 def names_of(program, path):
@@ -383,7 +383,7 @@ def names_of(program, path):
     return [path, f"./{path}", f"folder/{path}", str(program.folder / path), "hard", "soft"]
 
 
-def refuse_inputs(program, refuse, options):
+def refuse_inputs(program, refuse, options, outputs=("out", "report")):
     """Expects each input to be refused as each output, by each name."""
     contents = {}
     for option in options:
@@ -391,10 +391,10 @@ def refuse_inputs(program, refuse, options):
         contents[path] = (program.folder / path).read_bytes()
     for option in options:
         path = f"{option}.npy"
-        for output, name in itertools.product(["out", "report"], names_of(program, path)):
+        for output, name in itertools.product(outputs, names_of(program, path)):
             line = refuse(**{output: name}, **{each: f"{each}.npy" for each in options})
-            given = "--" + option.replace("_", "-")
-            assert line == f"raydex: {given} {path} and --{output} {name} are the same file\n"
+            given, written = ("--" + each.replace("_", "-") for each in (option, output))
+            assert line == f"raydex: {given} {path} and {written} {name} are the same file\n"
         for name in ["hard", "soft", "folder"]:
             (program.folder / name).unlink()
         assert (program.folder / path).read_bytes() == contents[path]
@@ -409,7 +409,23 @@ def test_no_input_of_a_query_is_an_output(program):
 
     asked = {"points", "ranges", "prefixes"}
     for one in asked:
-        refuse_inputs(program, refuse, [name for name in options if name not in asked - {one}])
+        others = {*(asked - {one}), "index"}
+        refuse_inputs(program, refuse, [name for name in options if name not in others],
+                      ["out", "report", "save_index"])
+
+
+def test_no_index_that_is_read_is_another_output(program):
+    keys = program.file("K.npy", NUMBERS)
+    assert program.run("query", "--keys", keys, "--save-index", "i.npy").returncode == 0
+    content = (program.folder / "i.npy").read_bytes()
+    for output, name in itertools.product(["out", "report"], names_of(program, "i.npy")):
+        given = {"index": "i.npy", "points": keys, "result": "first", output: name}
+        line = program.refuse_query(**{"structure": "auto", **given})
+        assert line == f"raydex: --index i.npy and --{output} {name} are the same file\n"
+        # Nor are two outputs one, if one of them takes the place of the index that is read.
+        line = program.refuse_query(**{"structure": "auto", **given, "save_index": "i.npy"})
+        assert line.startswith("raydex: --") and line.endswith(" are the same file\n")
+    assert (program.folder / "i.npy").read_bytes() == content
 
 
 def test_no_input_of_minima_is_an_output(program):

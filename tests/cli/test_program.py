@@ -97,7 +97,7 @@ def test_version(program):
 
 
 @pytest.mark.parametrize(
-    "command", ["structures", "query", "join", "rmq", "advise", "tune", "completion"]
+    "command", ["structures", "query", "info", "join", "rmq", "advise", "tune", "completion"]
 )
 def test_help_has_examples(program, command):
     text = output(program, command, "--help")
@@ -265,6 +265,7 @@ def test_bash_completion(program):
     assert {"query", "rmq", "structures", "completion", "--help"} <= complete(script, "raydex", "")
     assert complete(script, "raydex", "que") == {"query"}
     assert options_in_help(program, "query") <= complete(script, "raydex", "query", "--")
+    assert options_in_help(program, "info") <= complete(script, "raydex", "info", "--")
     results = complete(script, "raydex", "query", "--result", "")
     assert results == RESULTS
     assert options_in_help(program, "join") <= complete(script, "raydex", "join", "--")
@@ -278,6 +279,7 @@ def test_bash_completion(program):
     assert backends == {"cpu", "cuda"}
     # No completions, so that bash falls back to files.
     assert complete(script, "raydex", "query", "--keys", "") == set()
+    assert complete(script, "raydex", "query", "--index", "") == set()
     assert complete(script, "raydex", "completion", "z") == {"zsh"}
     keys, minima = structures(program)
     assert complete(script, "raydex", "query", "--structure", "") == {"auto", *keys}
