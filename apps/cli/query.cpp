@@ -269,7 +269,7 @@ void run(const query_arguments& arguments) {
   if (in.kept) {
     bar.phase("load");
     built = open(on, arguments, in, costs);
-    *costs.load_ms += costs.build_ms;  // of a dictionary
+    *costs.load_ms += std::exchange(costs.build_ms, 0);  // of a dictionary
   } else {
     bar.phase("build");
     built = build_over(on, arguments, options, in, keys, costs);

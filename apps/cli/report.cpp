@@ -50,11 +50,7 @@ std::string report_on(const session& on, const Info& source, key_format key,
                                 {"resident_bytes", source.resident_bytes},
                                 {"build_peak_bytes", source.build_peak_bytes}};
   if (facts.result.empty()) object.erase("result");
-  if (costs.load_ms) {
-    object.erase("build_ms");
-    object.erase("build_peak_bytes");
-    object["load_ms"] = *costs.load_ms;
-  }
+  if (costs.load_ms) object["load_ms"] = *costs.load_ms;
   if (costs.save_ms) object["save_ms"] = *costs.save_ms;
   if (facts.no_match) object["no_match"] = *facts.no_match;
   if (costs.lookup_peak_bytes) object["lookup_peak_bytes"] = *costs.lookup_peak_bytes;

@@ -25,8 +25,8 @@ struct query_facts {
 
 // What it spent in the structure.
 struct query_costs {
-  double build_ms = 0;
-  std::optional<double> load_ms{};                  // of an index in a file, in place of the build
+  double build_ms = 0;                              // 0 of an index in a file
+  std::optional<double> load_ms{};                  // of such an index
   std::optional<double> save_ms{};                  // of the index to a file
   std::optional<std::uint64_t> dictionary_bytes{};  // of columns that are numbered
   std::optional<double> edit_ms{};                  // where something changed after the build
