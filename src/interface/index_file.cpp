@@ -415,7 +415,7 @@ index_file_info inspect(const std::string& path) try {
   const auto key = format_named(all.key);
   if (!key) refuse_file(path, "directory: it says nothing of what an index is");
   const auto note = file.section(note_section, true);
-  return {.version = own_version,
+  return {.version = file_version,
           .bytes = file.bytes(),
           .structure = all.structure,
           .options = all.options,

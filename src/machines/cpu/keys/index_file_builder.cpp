@@ -34,11 +34,15 @@ struct index_file_builder::state {
   key_format key;
   std::uint64_t memory;
   cpu::spill_file spill;
-  std::unique_ptr<cpu::entry_sorter> sorter = nullptr;  // made for the first chunk
-  std::optional<key_format> row_ids = std::nullopt;     // explicit ones
+  std::unique_ptr<cpu::entry_sorter> sorter;         // made for the first chunk
+  std::optional<key_format> row_ids = std::nullopt;  // explicit ones
   std::uint64_t n = 0;
   std::uint64_t max_row_id = 0;
   bool is_open = true;
+
+  state(const context& context_of, std::string file, key_format format, std::uint64_t bytes,
+        const std::string& folder)
+      : on(context_of), path(std::move(file)), key(format), memory(bytes), spill(folder) {}
 
   void check_open() const {
     if (is_open) return;
@@ -90,8 +94,8 @@ index_file_builder::index_file_builder(const context& on, std::string path, key_
   check_format("key", key);
   const std::uint64_t memory = checked_memory(options.memory);
   const std::string folder = folder_of(path);
-  state_.reset(new state{on, std::move(path), key, memory,
-                         cpu::spill_file(options.spill.empty() ? folder : options.spill)});
+  state_ = std::make_unique<state>(on, std::move(path), key, memory,
+                                   options.spill.empty() ? folder : options.spill);
 } catch (...) {
   rethrow_as_error();
 }
