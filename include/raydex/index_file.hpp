@@ -52,9 +52,9 @@ struct load_options {
   /// Whether arrays are verified before they are used: by their checksums, and by a look at
   /// entries, from which all but sorted arrays are built again. So no file, be it damaged or made
   /// by somebody to do harm, has an index read or write beyond its memory. A read of the file, and
-  /// a build without its sort. Without it an index in host memory is opened in a millisecond,
-  /// whatever its size; header, directory and note are verified in any case, and files have to be
-  /// whole and from who is trusted.
+  /// a build, which sorts entries of hash tables alone. Without it an index in host memory is
+  /// opened in a millisecond, whatever its size; header, directory and note are verified in any
+  /// case, and files have to be whole and from who is trusted.
   bool verify = true;
 };
 

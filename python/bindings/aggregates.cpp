@@ -9,7 +9,21 @@ namespace raydex::python {
 
 namespace {
 
-using aggregate_handle = handle<aggregate>;
+// With what it is over.
+class aggregate_handle : public handle<aggregate> {
+ public:
+  aggregate_handle(std::unique_ptr<aggregate> made, const index_handle& over, backend where)
+      : handle(std::move(made), "aggregate", where), over_(over.identity()) {}
+
+  void check(const index_handle& over) const {
+    if (over.identity() != over_)
+      throw invalid_argument(
+          "aggregate: its index was edited after it was built; build another one");
+  }
+
+ private:
+  std::shared_ptr<const void> over_;
+};
 using optional_column = std::optional<column>;
 
 void build(aggregate_handle* self, const index_handle& over, const session& from, address stream,
@@ -18,7 +32,7 @@ void build(aggregate_handle* self, const index_handle& over, const session& from
       .sums = sums, .minima = minima, .maxima = maxima, .first_rows = first_rows};
   over.shared([&](const index& one) {
     new (self) aggregate_handle(build_aggregate(context_of(from, stream), one, values, options),
-                                "aggregate", one.info().where);
+                                over, one.info().where);
   });
 }
 
@@ -35,7 +49,10 @@ nb::tuple info(const aggregate_handle& self) {
 // of one that is closed by then, that is an error.
 template <class Ask>
 void ask_with(const aggregate_handle& self, const index_handle& over, const Ask& ask) {
-  over.shared([&](const index&) { self.shared(ask); });
+  over.shared([&](const index&) {
+    self.check(over);
+    self.shared(ask);
+  });
 }
 
 void count(const aggregate_handle& self, const index_handle& over, const session& from,

@@ -6,6 +6,7 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -94,14 +95,19 @@ inline void before_change(nb::handle before) {
 // and an object with device memory is left alone.
 template <class T>
 class handle {
+  // What several handles have, until one of them changes it; the last one of them frees it.
+  struct version {
+    explicit version(std::unique_ptr<T> made) : object(std::move(made)) {}
+    std::unique_ptr<T> object;
+    std::atomic<unsigned> holders{1};
+  };
+
  public:
   handle(std::unique_ptr<T> made, const char* name, backend where)
-      : object_(std::move(made)), name_(name), where_(where) {}
+      : version_(std::make_shared<version>(std::move(made))), name_(name), where_(where) {}
   handle(const handle&) = delete;
   handle& operator=(const handle&) = delete;
-  ~handle() {
-    if (where_ != backend::cpu && getpid() != process_) static_cast<void>(object_.release());
-  }
+  ~handle() { leave(); }
 
   // Calls `ask` with the object, beside other threads that do.
   template <class Ask>
@@ -115,15 +121,39 @@ class handle {
     const auto lock = locked<std::unique_lock<mutex>>();
     return change(checked());
   }
+  // The same beside snapshots, which keep the object as it is: then `change` is called with what
+  // `copy` makes of it, which takes its place if the call succeeds.
+  template <class Change, class Copy>
+  void alone(const Change& change, const Copy& copy) {
+    const auto lock = locked<std::unique_lock<mutex>>();
+    T& own = checked();
+    if (version_->holders == 1) return change(own);
+    auto copied = std::make_shared<version>(copy(static_cast<const T&>(own)));
+    change(*copied->object);
+    leave();
+    version_ = std::move(copied);
+  }
+  // Another handle of the same object.
+  std::unique_ptr<handle> snapshot() const {
+    const auto lock = locked<std::shared_lock<mutex>>();
+    checked();
+    ++version_->holders;
+    return std::unique_ptr<handle>(new handle(version_, name_, where_));
+  }
+  // What tells the object from others, also from those that come later; within `shared`.
+  std::shared_ptr<const void> identity() const { return version_; }
   // `before`: see `before_change`.
   void close(nb::handle before) {
     const auto lock = locked<std::unique_lock<mutex>>();
-    if (object_ != nullptr) before_change(before);
-    object_.reset();
+    if (version_ != nullptr) before_change(before);
+    leave();
   }
 
  private:
   using mutex = std::shared_timed_mutex;
+
+  handle(std::shared_ptr<version> own, const char* name, backend where)
+      : version_(std::move(own)), name_(name), where_(where) {}
 
   template <class Lock>
   Lock locked() const {
@@ -134,12 +164,22 @@ class handle {
   }
 
   T& checked() const {
-    if (object_ == nullptr)
+    if (version_ == nullptr)
       throw invalid_argument(std::string(name_) + ": it is closed; build another one");
-    return *object_;
+    return *version_->object;
   }
 
-  std::unique_ptr<T> object_;
+  void leave() {
+    const auto left = std::exchange(version_, nullptr);
+    if (left == nullptr || --left->holders != 0) return;
+    if (where_ != backend::cpu && getpid() != process_) {
+      static_cast<void>(left->object.release());
+    } else {
+      left->object.reset();
+    }
+  }
+
+  std::shared_ptr<version> version_;
   const char* name_;
   backend where_;
   pid_t process_ = getpid();

@@ -129,13 +129,30 @@ void closest(const index_handle& self, const session& from, address stream, cons
   });
 }
 
-void edit(index_handle& self, address stream, const column& insert, const column& insert_rows,
-          const column& erase, const optional_column& erase_rows, nb::handle before) {
-  self.alone([&](index& one) {
-    before_change(before);
-    one.edit(
-        pointer<CUstream_st>(stream),
-        {.insert = insert, .insert_rows = insert_rows, .erase = erase, .erase_rows = erase_rows});
+// On the stream of the context, by the bytes of a file.
+std::unique_ptr<index> copy_of(const context& on, const index& one) {
+  return from_bytes(one.info().where, on, to_bytes(on, one), {.verify = false}).held;
+}
+
+// `copies`: the stream of a copy, if snapshots have the index, too.
+void edit(index_handle& self, const session& from, address copies, address stream,
+          const column& insert, const column& insert_rows, const column& erase,
+          const optional_column& erase_rows, nb::handle before) {
+  self.alone(
+      [&](index& one) {
+        before_change(before);
+        one.edit(pointer<CUstream_st>(stream), {.insert = insert,
+                                                .insert_rows = insert_rows,
+                                                .erase = erase,
+                                                .erase_rows = erase_rows});
+      },
+      [&](const index& one) { return copy_of(context_of(from, copies), one); });
+}
+
+std::unique_ptr<index_handle> copy(const index_handle& self, const session& from, address stream) {
+  return self.shared([&](const index& one) {
+    return std::make_unique<index_handle>(copy_of(context_of(from, stream), one), "index",
+                                          one.info().where);
   });
 }
 
@@ -251,8 +268,11 @@ void bind_index(nb::module_& to) {
            arg("size"), without_gil())
       .def("closest", closest, arg("session"), arg("stream"), arg("points"), arg("before"),
            arg("strict"), arg("out"), arg("size"), without_gil())
-      .def("edit", edit, arg("stream"), arg("insert"), arg("insert_rows"), arg("erase"),
-           arg("erase_rows").none(), arg("before").none(), without_gil())
+      .def("edit", edit, arg("session"), arg("copies"), arg("stream"), arg("insert"),
+           arg("insert_rows"), arg("erase"), arg("erase_rows").none(), arg("before").none(),
+           without_gil())
+      .def("snapshot", &index_handle::snapshot, without_gil())
+      .def("copy", copy, arg("session"), arg("stream"), without_gil())
       .def("save", save_index, arg("session"), arg("stream"), arg("path"), arg("note"),
            without_gil())
       .def("to_bytes", index_bytes, arg("session"), arg("stream"), arg("note"))

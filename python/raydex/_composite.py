@@ -21,7 +21,6 @@ from raydex._devices import Device
 from raydex._dictionaries import ends_of_prefixes
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
-from raydex._held import Holders
 from raydex._index import Index
 from raydex._joins import key_columns, natives
 from raydex._kept import facts_of, note_of
@@ -542,17 +541,16 @@ class CompositeIndex(Index):
 
     __module__ = "raydex"
 
-    def __init__(self, native: Any, packing: Packing, kept: Any, stream: int, holders: Holders | None = None) -> None:
+    def __init__(self, native: Any, packing: Packing, kept: Any, stream: int) -> None:
         self._packing = packing
-        key = Key(np.dtype("uint64"), str(packing))
-        super().__init__(native, packing.device, key, kept, stream, holders=holders)
+        super().__init__(native, packing.device, Key(np.dtype("uint64"), str(packing)), kept, stream)
 
     def _own_bytes(self) -> int:
         return self._packing.resident_bytes
 
     def _note(self) -> bytes:
         self._check_open()
-        return note_of({"composite": self._packing.kept(), "appended": self._appended})
+        return note_of({"composite": self._packing.kept(), "next_row": self._next_row})
 
     @staticmethod
     def _made_note(note: bytes) -> bool:
@@ -593,9 +591,8 @@ class CompositeIndex(Index):
         batch = self._batch(points, None, stream, side)
         return batch.answer("int64", batch.native.closest, *batch.points, before, False)
 
-    def _twin(self) -> Index:
-        kept = self._streams[self._stream]
-        return CompositeIndex(self._native, copy.copy(self._packing), kept, self._stream, self._holders)
+    def _over(self, native: Any, kept: Any) -> Index:
+        return CompositeIndex(native, copy.copy(self._packing), kept, self._stream)
 
     def _free(self) -> None:
         try:

@@ -19,28 +19,6 @@ _Held = TypeVar("_Held", bound="Held")
 _streams_in_use: dict[int, dict[int, Any]] = {}
 
 
-class Holders:
-    """How many have the same memory; one at first."""
-
-    def __init__(self) -> None:
-        self._count = 1
-        self._lock = threading.Lock()
-
-    def join(self) -> None:
-        with self._lock:
-            self._count += 1
-
-    def leave(self) -> bool:
-        """Whether nobody has it any more."""
-        with self._lock:
-            self._count -= 1
-            return self._count == 0
-
-    @property
-    def are_several(self) -> bool:
-        return self._count > 1
-
-
 ORDER_STATISTICS = ("smallest", "largest", "nsmallest", "nlargest", "topk", "head", "tail", "kth", "median", "quantile")
 """What people ask for that none of these has."""
 
@@ -79,18 +57,12 @@ class Held:
             self._device.run(self._free)
 
     def _free(self) -> None:
+        # It is freed in the order of its own stream, after what other streams still read.
         try:
-            self._free_held()
+            self._native.close(self._before(self._stream))
         finally:
-            self._forget()
-
-    def _free_held(self) -> None:
-        # In the order of its own stream, after what other streams still read.
-        self._native.close(self._before(self._stream))
-
-    def _forget(self) -> None:
-        _streams_in_use.pop(id(self), None)
-        self._streams.clear()
+            _streams_in_use.pop(id(self), None)
+            self._streams.clear()
 
     def __enter__(self: _Held) -> _Held:
         return self

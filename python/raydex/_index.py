@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import operator
 import os
 import weakref
 from dataclasses import dataclass
-from typing import Any, Literal, cast, overload
+from typing import Any, Callable, Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ from raydex._devices import Device
 from raydex._dictionaries import Dictionary
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import take_alike
-from raydex._held import ORDER_STATISTICS, Held, Holders
+from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._kept import device_of, dictionary_of, facts_of, key_in, key_of_format, note_of, path_of
 from raydex._keys import Key, facts_of_key
@@ -184,12 +183,9 @@ class Index(Held):
         stream: int,
         strings: Column | None = None,
         words: Dictionary | None = None,
-        holders: Holders | None = None,
     ) -> None:
-        """`strings`: those that are found by a hash; `words`: the dictionary whose numbers are the keys; `holders`: of
-        what is held already."""
+        """`strings`: those that are found by a hash; `words`: the dictionary whose numbers are the keys."""
         self._number = next(_numbers)
-        self._holders = holders or Holders()
         super().__init__(native, device, kept, stream)
         self._key = key
         self._strings = strings  # which are read by queries
@@ -201,7 +197,9 @@ class Index(Held):
         self._plain_device = device.number if key.is_number else NOWHERE  # of probes on the fast path
         self._bits: int = native.info()[3]
         self._edits = 0  # so many, within `_changes`
-        self._appended = 0  # the row behind those that `append` numbered, be their keys missing or not
+        self._next_row = 0  # at least, of `append`; rows whose keys are missing count
+        self._number_on(range(0), None)
+        self._edited_on: dict[int, Any] | None = None  # streams, of this index and its snapshots if it had some
         _by_number[self._number] = self
 
     # What it is
@@ -246,22 +244,15 @@ class Index(Held):
         })  # fmt: skip
 
     def _free(self) -> None:
-        wait = self._before(self._stream)
         try:
-            if self._holders.leave():
-                self._free_held()
-            else:
-                self._native = _closed_index()
-                if wait is not None:
-                    wait()  # whoever frees it does not know these streams
+            super()._free()
         finally:
-            self._forget()
             _raydex.forget_index(self._number)
             self._strings = self._words = self._clients = None
             self._version = (self._native, None)
 
     def _asked_on(self) -> list[int]:
-        return super()._asked_on() + _raydex.streams_of_index(self._number)
+        return super()._asked_on() + _raydex.streams_of_index(self._number) + list(self._edited_on or ())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the index to a file, which `raydex.load` opens.
@@ -286,7 +277,7 @@ class Index(Held):
                 "save: strings that are found by a hash are read where the column has them; keep the column and build "
                 "the index again, or build it with structure='auto'"
             )
-        facts: dict[str, Any] = {"key": facts_of_key(self._key), "appended": self._appended}
+        facts: dict[str, Any] = {"key": facts_of_key(self._key), "next_row": self._next_row}
         if self._words is None:
             return note_of(facts)
         if self._device.number is not None:
@@ -306,7 +297,7 @@ class Index(Held):
                 return Index(native, device, key_of_format(native.info()[2]), kept, stream)
             facts, end = found
             index = cls._of_facts(native, facts, note, end, device, stream, kept)
-            index._appended = operator.index(facts.get("appended", 0))
+            index._next_row = max(index._next_row, operator.index(facts.get("next_row", 0)))
             return index
         except (ValueError, TypeError, KeyError, RecursionError) as problem:
             raise InvalidArgument(f"path: section 'note': it is none of an index: {problem}") from None
@@ -346,49 +337,35 @@ class Index(Held):
 
         Both have the same memory until one of them is edited; the edit copies the index first, through host memory.
         Whoever asks a snapshot never waits for edits of the index. Cost: none; of the next edit of either a copy of
-        the index's memory, and while both live that memory twice.
+        the index, whose bytes there are three times at its peak, and twice as long as both live. Strings that are found
+        by a hash have none: they take no edits.
 
         *Errors*: of the edit `raydex.Unsupported`, if the index cannot be copied, and `OutOfMemory`."""
         with self._changes:
-            self._check_open()
-            self._holders.join()
-            twin = self._twin()
-            twin._streams.update(self._streams)
-            twin._edits, twin._appended = self._edits, self._appended
+            return self._twin("snapshot", lambda: self._native.snapshot())
+
+    def _twin(self, called: str, make: Callable[[], Any]) -> Index:
+        """Another index with these entries, whose native one a call makes, within `_changes`."""
+        self._check_open()
+        if self._is_hashed:
+            raise Unsupported(f"{called}: strings that are found by a hash take no edits; ask the index itself")
+        if self._edited_on is None:
+            self._edited_on = {}
+        twin = self._over(self._device.run(make), self._streams[self._stream])
+        twin._streams.update(self._streams)
+        twin._edited_on, twin._edits, twin._next_row = self._edited_on, self._edits, self._next_row
         return twin
 
-    def _twin(self) -> Index:
-        """Another index over the same memory, which counts it already."""
-        return Index(
-            self._native, self._device, self._key, self._streams[self._stream], self._stream, self._strings,
-            self._words, self._holders,
-        )  # fmt: skip
-
-    def _have_alone(self) -> None:
-        """Has the memory that is edited to itself, within `_changes`: if snapshots have it, too, it is copied."""
-        if not self._holders.are_several:
-            return
-        kept = self._device.run(self._native.to_bytes, self._session, self._stream, b"")
-        native, _ = self._device.run(
-            _raydex.Index.from_bytes, self._device.backend, self._session, self._stream, kept, False
-        )
-        left, self._holders = self._holders, Holders()
-        if left.leave():
-            # All snapshots were closed meanwhile. Other threads may ask what they knew.
-            native.close(None)
-        else:
-            self._native = native
-            self._version = (native, self._words)
+    def _over(self, native: Any, kept: Any) -> Index:
+        """An index of these keys."""
+        return Index(native, self._device, self._key, kept, self._stream, words=self._words)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return (type(self)._of_bytes, (self._bytes(), self._device.name))
 
     def __copy__(self) -> Index:
-        made = self.snapshot()
-        if not made._is_hashed:  # which takes no edits
-            with made._changes:
-                made._have_alone()
-        return made
+        with self._changes:
+            return self._twin("copy", lambda: self._native.copy(self._session, self._stream))
 
     def __deepcopy__(self, memo: Any) -> Index:
         return self.__copy__()
@@ -764,8 +741,11 @@ class Index(Held):
             range(3, 6)
             array([1, 3])
 
-        The first one is `info.max_row_id + 1`, or 0 of an index that never had a row; missing keys have rows, too, so
-        that those of the index stay those of a column that grows. Waits and costs as `insert`."""
+        The first one is behind all that the index ever had; missing keys have rows, too, so that those of the index
+        stay those of a column that grows. Waits and costs as `insert`.
+
+        Keys are of the index's type: an index whose texts had 8 bytes at most, or decimals so many digits, has no room
+        for longer ones, and columns in one key take the values that `raydex.CompositeIndex` says."""
         return self._edit(keys, None, None, None, stream)
 
     def erase(self, keys: ColumnLike, rows: ColumnLike = None, *, stream: StreamLike = None) -> None:
@@ -776,7 +756,7 @@ class Index(Held):
     def _edit(self, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> range:
         """The rows that were inserted, if they are numbered on: if keys are, and no rows are given."""
         self._check_open()
-        self._check_ordered("insert" if erase is None else "erase")
+        self._check_ordered("erase" if insert is None else "append" if insert_rows is None else "insert")
         if self._key.is_void:
             raise InvalidArgument(
                 "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"
@@ -800,7 +780,7 @@ class Index(Held):
                     if rows is None:
                         numbered, rows = self._rows_behind(column.size, source.library, number)
                     self._insert_new(column, rows)
-                    self._appended = max(self._appended, numbered.stop)
+                    self._number_on(numbered, rows)
                     return numbered
             native = keys.native(number)
             if insert is not None and rows is None:
@@ -812,18 +792,20 @@ class Index(Held):
                 edit: tuple[Any, ...] = (native, rows.native, nothing, None)
             else:
                 edit = (nothing, no_rows, native, rows and rows.native)
-            self._have_alone()
             self._edits += 1
-            self._device.run(self._native.edit, number, *edit, self._before(number))
+            copies = (self._session, self._stream)
+            self._device.run(self._native.edit, *copies, number, *edit, self._before(number))
             self._stream = number
             self._streams[number] = kept
-            self._appended = max(self._appended, numbered.stop)
+            if self._edited_on is not None:
+                self._edited_on[number] = kept  # what snapshots have may not go before that
+            if insert is not None:
+                self._number_on(numbered, rows)
         return numbered
 
     def _rows_behind(self, size: int, library: ArrayLibrary, stream: int) -> tuple[range, Column]:
         """So many rows behind the last one that the index had."""
-        info = self.info
-        first = max(self._appended, info.max_row_id + 1 if info.max_row_id or info.n else 0)
+        first = self._next_row
         numbers = range(first, first + size)
         if numbers.stop >= 2**self._bits:
             raise InvalidArgument(
@@ -831,8 +813,18 @@ class Index(Held):
                 "one over all of the column"
             )
         with library.on(stream):
-            rows = library.from_host(np.arange(first, first + size))
+            # GPU libraries compute with signed numbers alone.
+            dtype = np.dtype("u8" if library is HOST else "i8")
+            rows = library.from_host(np.arange(size, dtype=dtype) + dtype.type(first))
         return (numbers, self._device.run(row_ids_in, look("rows", rows), stream, self._bits))
+
+    def _number_on(self, numbered: range, rows: Column | None) -> None:
+        """Has the next row come behind those that the index has, that were numbered, or given."""
+        (_, _, _, _, n, _, most, *_) = self._native.info()
+        self._next_row = max(self._next_row, numbered.stop, most + 1 if most or n else 0)
+        if rows is not None and rows.size and self._device.number is None:
+            # The library does not count those of missing keys if all of a batch are.
+            self._next_row = max(self._next_row, int(host_cells(rows)[0].max()) + 1)
 
     def _insert_new(self, column: Column, rows: Column | None) -> None:
         """Inserts strings that are not all the dictionary's, within `_changes`."""
@@ -861,8 +853,6 @@ class Index(Held):
             options_of(options),
         )  # fmt: skip
         self._edits += 1
-        self._holders.leave()
-        self._holders = Holders()
         self._native, self._words = self._version = (native, words)
 
     def _rows_of_keys(self, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -880,15 +870,6 @@ class Index(Held):
             self._native.rows, self._session, 0, points.native, None, HOST.address(offsets), count + 1, room
         )
         return (np.diff(offsets), found)
-
-
-@functools.lru_cache(maxsize=None)
-def _closed_index() -> Any:
-    """What has no memory any more, in place of what others still have."""
-    no_keys = _raydex.Column(_raydex.Format("uint32"), 0, 0)
-    native = _raydex.Index("sorted_array", "cpu", device_of("cpu").session(), 0, no_keys, None, {})
-    native.close(None)
-    return native
 
 
 def index_of(number: int) -> Index:

@@ -57,8 +57,8 @@ def load(
 
     Cost
     ----
-    With `verify` a read of the file, and a build without its sort; without it none. `rx` and `cgrx` build their
-    scene, and an index of texts of more than 8 bytes the dictionary of them, in any case.
+    With `verify` a read of the file, and a build, which sorts entries of hash tables alone; without it none. `rx`
+    and `cgrx` build their scene, and an index of texts of more than 8 bytes the dictionary of them, in any case.
     """
     flag("verify", verify)
     name, target = path_of(path), device_of(device)

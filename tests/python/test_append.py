@@ -91,6 +91,19 @@ def test_rows_go_on_behind_the_largest_one(tmp_path):
         assert rows_of(again, [5]) == [[101, 102, 104]]
 
 
+def test_no_row_is_given_twice():
+    for index in (raydex.build([5]), raydex.build(["a long text of one"]), raydex.build([5], "btree")):
+        index.erase([5] if index.info.key != "strings" else ["a long text of one"])
+        made = copy.copy(index)
+        for one in (index, made):
+            assert one.append([None]) == range(1, 2)
+    index = raydex.build([5, 6])
+    index.insert([None], [10])
+    assert index.append([5]) == range(11, 12)
+    index = raydex.build([5], rows=np.array([2**63], "u8"))
+    assert index.append([6]) == range(2**63 + 1, 2**63 + 2)
+
+
 def test_no_more_rows_than_row_ids():
     index = raydex.build([5], rows=[2**32 - 4])
     assert index.append([5, 5]) == range(2**32 - 3, 2**32 - 1)

@@ -125,7 +125,7 @@ def test_what_is_not_kept_says_so(tmp_path):
     hashed = raydex.build(["somebody else", "nobody in sight"], "hash_open")
     by_rows = raydex.build([1, 2], "rx", primitives="rows")
     for index in (composite, hashed, by_rows):
-        copies = (copy.copy, copy.deepcopy) if index is by_rows else ()  # the others share what is not in files
+        copies = (copy.copy, copy.deepcopy) if index is by_rows else ()  # see test_snapshots.py
         for keep in (lambda one: one.save(tmp_path / "x"), pickle.dumps, *copies):
             with pytest.raises(raydex.Unsupported, match="save: .*keep the column"):
                 keep(index)

@@ -35,9 +35,9 @@ bool is_last_call() {
 // These stand before those of the C library, for the library under test, too.
 #pragma GCC visibility push(default)
 extern "C" {
-ssize_t write(int file, const void* from, std::size_t size) {
+ssize_t pwrite(int file, const void* from, std::size_t size, off_t at) {
   const bool is_last = is_last_call();
-  const ssize_t written = ::syscall(SYS_write, file, from, is_last ? size / 2 : size);
+  const ssize_t written = ::syscall(SYS_pwrite64, file, from, is_last ? size / 2 : size, at);
   if (is_last) die();
   return written;
 }
