@@ -112,6 +112,14 @@ json facts_of(const kept_column& column) {
           {"whole", false}};
 }
 
+// Others are not converted: a floating one may be beyond all of them.
+std::vector<std::uint64_t> whole_numbers(const json& kept, std::size_t count) {
+  if (!kept.is_array() || kept.size() != count ||
+      !std::ranges::all_of(kept, [](const json& one) { return one.is_number_unsigned(); }))
+    refuse_note("numbers that are none");
+  return kept.get<std::vector<std::uint64_t>>();
+}
+
 void read_composite(const json& kept, kept_key& key) {
   const json& columns = kept.at("keys");
   const json& spans = kept.at("spans");
@@ -125,8 +133,8 @@ void read_composite(const json& kept, kept_key& key) {
     refuse_note("columns without all that they are");
   for (std::size_t p = 0; p < count; ++p) {
     kept_column column = column_of(columns[p], key.obstacle);
-    const auto span = spans[p].get<std::vector<std::uint64_t>>();
-    if (!column.format || span.size() != 4 || span[3] > 64) refuse_note("a column of no span");
+    const auto span = whole_numbers(spans[p], 4);
+    if (!column.format || span[3] > 64) refuse_note("a column of no span");
     if (!names.is_null()) column.name = names[p].get<std::string>();
     if (descending[p]) key.obstacle = "columns in descending order";
     if (missing[p] != "unmatched") key.obstacle = "columns whose missing values match";
@@ -141,7 +149,9 @@ void read_composite(const json& kept, kept_key& key) {
 
 // The strings behind a note's text.
 io::host_strings read_words(std::string_view arrays, const json& sizes) {
-  const auto [bytes, count] = sizes.get<std::pair<std::uint64_t, std::uint64_t>>();
+  const auto of_both = whole_numbers(sizes, 2);
+  const std::uint64_t bytes = of_both[0];
+  const std::uint64_t count = of_both[1];
   if (count < 1 || count > arrays.size() / 8 || arrays.size() - 8 * count != bytes)
     refuse_note("strings that are not all there");
   io::host_strings words{.size = count - 1, .bytes = {}, .offsets = {}, .validity = {}};

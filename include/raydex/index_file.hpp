@@ -54,7 +54,7 @@ struct load_options {
   /// by somebody to do harm, has an index read or write beyond its memory. A read of the file, and
   /// a build, which sorts entries of hash tables alone. Without it an index in host memory is
   /// opened in a millisecond, whatever its size; header, directory and note are verified in any
-  /// case, and files have to be whole and from who is trusted.
+  /// case; take it for files of your own that are whole.
   bool verify = true;
 };
 
@@ -72,11 +72,11 @@ struct loaded_index {
 /// @param path the file
 /// @param options how
 ///
-/// On `cpu` the index maps the file, as long as it lives: the file may be replaced or removed in
-/// that time (`save` replaces it), but must not be changed in place. Edits copy the pages that they
-/// change, or what they make anew. The bytes that `info` names are those of the file's pages, too,
-/// whether they are in memory or not. On a GPU arrays are copied. Nodes of trees are made anew for
-/// fast memory of another size.
+/// On `cpu` the index maps the file, as long as it lives, but for what is built again: the file may
+/// be replaced or removed in that time (`save` replaces it), but must not be changed in place.
+/// Edits copy the pages that they change, or what they make anew. The bytes that `info` names are
+/// those of the file's pages, too, whether they are in memory or not. On a GPU arrays are copied.
+/// Nodes of trees are made anew for fast memory of another size.
 ///
 /// *Errors*: `invalid_argument`, which names the part, for files that are none, of another version
 /// or byte order, cut off or changed; else as `build`.

@@ -25,8 +25,8 @@ struct index_file_options {
   /// name there, so that nothing is left of it when the process ends, however it does.
   std::string spill = {};
 
-  /// The smallest legal `memory`. It serves some 5 million rows; of so many times the memory the
-  /// square of that.
+  /// The smallest legal `memory`. It serves some 5 million rows; twice the memory serves four times
+  /// as many.
   static constexpr std::uint64_t least_memory = std::uint64_t{1} << 20;
 };
 
@@ -40,8 +40,8 @@ struct index_file_options {
 /// *Cost* of n entries: a radix sort. If they do not fit the memory, n entries are written to the
 /// folder for spilling and read from there, once each: a key and 4 bytes, or 8 with `uint64` row
 /// ids. *Memory*: see `index_file_options`; half of it holds entries, so that a run has
-/// `memory / 24` keys of 64 bits. *Threads*: one at a time. *Errors*: after any but those of
-/// arguments nothing but the destructor may be called; others say so.
+/// `memory / 24` keys of 64 bits. *Threads*: one at a time. *Errors*: a wrong argument
+/// leaves the builder as it was; after any other error all calls are refused.
 class RAYDEX_EXPORT index_file_builder {
  public:
   /// Begins a file without rows.

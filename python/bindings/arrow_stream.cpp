@@ -169,7 +169,12 @@ class stream {
 
  private:
   int number_of(nb::python_error& raised) {
-    error_ = nb::str(raised.value()).c_str();
+    try {
+      const char* const text = nb::str(raised.value()).c_str();
+      error_ = text == nullptr ? "" : text;
+    } catch (nb::python_error&) {
+      error_ = "an exception without a text";
+    }
     if (raised.matches(PyExc_KeyboardInterrupt)) {
       PyErr_SetInterrupt();  // the reader has a number alone, and who called it shall hear of it
       error_ = "interrupted";

@@ -150,7 +150,7 @@ void edit(index_handle& self, const session& from, address copies, address strea
 }
 
 std::unique_ptr<index_handle> copy(const index_handle& self, const session& from, address stream) {
-  return self.shared([&](const index& one) {
+  return self.shared_once([&](const index& one) {
     return std::make_unique<index_handle>(copy_of(context_of(from, stream), one), "index",
                                           one.info().where);
   });
@@ -161,7 +161,7 @@ std::unique_ptr<index_handle> copy(const index_handle& self, const session& from
 void save_index(const index_handle& self, const session& from, address stream,
                 const nb::bytes& path, const nb::bytes& note) {
   const std::string name(path.c_str(), path.size());
-  self.shared([&](const index& one) {
+  self.shared_once([&](const index& one) {
     save(context_of(from, stream), one, name, {note.c_str(), note.size()});
   });
 }
@@ -171,7 +171,7 @@ nb::bytes index_bytes(const index_handle& self, const session& from, address str
   const std::vector<std::byte> all = [&] {
     const nb::gil_scoped_release unlocked;
     const answering_python watched;
-    return self.shared([&](const index& one) {
+    return self.shared_once([&](const index& one) {
       return to_bytes(context_of(from, stream), one, {note.c_str(), note.size()});
     });
   }();

@@ -61,12 +61,14 @@ def build_file(
         and what the system caches of files, are not counted.
     spill
         A folder on a disk with room for what does not fit the memory, 12 bytes a row of 64-bit keys; by default that
-        of the file. Nothing has a name there, so that nothing is left, however the process ends.
+        of the file. What is spilled has no name, so that nothing of it is left, however the process ends; of a process
+        that is killed while it writes the file, a file `.raydex-*` is left beside that.
 
     Returns
     -------
     Index
-        A `sorted_array` that maps the file, as `raydex.load(path, verify=False)` does.
+        A `sorted_array` that maps the file, as `raydex.load(path, verify=False)` does; from 2^32 rows on it copies the
+        entries to memory.
 
     Raises
     ------
@@ -75,7 +77,7 @@ def build_file(
     Unsupported
         For texts of more than 8 bytes, UUIDs, long decimals, columns on a GPU, and several columns.
     Error
-        If the disk is full; it names the folder. What was at the path is still there.
+        If a disk is full; it names the folder of what is spilled, or the file. What was at the path is still there.
 
     Cost
     ----
@@ -129,7 +131,7 @@ def _bytes_in(memory: Any) -> int:
         if found is None:
             raise InvalidArgument(f"memory: {memory!r} says no size; give bytes, or a text such as '4GiB' or '512 MB'")
         unit = found[2][:1].upper() + found[2][1:].lower()
-        return min(int(float(found[1]) * _POWERS[unit]), 2**64 - 1)
+        return int(min(float(found[1]) * _POWERS[unit], 2.0**63))
     if isinstance(memory, (int, np.integer)) and not isinstance(memory, bool):
         return min(max(int(memory), 0), 2**64 - 1)
     raise InvalidType(f"memory: {memory!r} says no size; give bytes, or a text such as '4GiB' or '512 MB'")

@@ -150,7 +150,7 @@ class Index(Held):
     each answer is that of one moment, before an edit or after it. The lock of the interpreter is not held.
 
     *Ctrl-C* ends queries and builds, on the CPU within 0.2 s or so, on a GPU between launches; edits come to
-    their end first.
+    their end first, unless they still copy what a snapshot has, too.
 
     *Copies*: `copy.copy`, `copy.deepcopy` and `pickle` copy all of an index's memory, through host memory; where `save`
     refuses, so does `pickle`. An unpickled index is on a device of the same name. Pickles run code: unpickle what you
@@ -336,9 +336,9 @@ class Index(Held):
             (2, 1)
 
         Both have the same memory until one of them is edited; the edit copies the index first, through host memory.
-        Whoever asks a snapshot never waits for edits of the index. Cost: none; of the next edit of either a copy of
-        the index, whose bytes there are three times at its peak, and twice as long as both live. Strings that are found
-        by a hash have none: they take no edits.
+        Whoever asks a snapshot never waits for edits of the index; `snapshot` itself waits for one that runs. Cost:
+        none. The next edit of either costs a copy of the index: three times its memory while it copies, then twice,
+        until one of the two is closed. Strings that are found by a hash take no edits, and have no snapshots.
 
         *Errors*: of the edit `raydex.Unsupported`, if the index cannot be copied, and `OutOfMemory`."""
         with self._changes:

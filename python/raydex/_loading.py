@@ -40,8 +40,8 @@ def load(
     verify
         Whether all of the file is read and verified before anything is used: checksums, by which a damaged file is
         refused, and the entries, from which all but sorted arrays are built again. So a file that somebody made to
-        do harm ends no process. Without it only what the file says of itself is verified, and the file has to be from
-        who is trusted; an index in host memory is then open at once, whatever its size.
+        do harm ends no process. Without it only what the file says of itself is verified: take it for your own files.
+        An index in host memory is then open at once, whatever its size, if it has no scene and no dictionary.
 
     Returns
     -------

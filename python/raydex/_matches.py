@@ -106,9 +106,9 @@ class LazyMatches(Lazy):
     and `row` that is read batch by batch, without pyarrow: DuckDB runs a query over it, and never holds it whole.
 
     It holds 8 bytes a probe, and of ordered structures 4 an entry of the index; if row ids have 64 bits, 16 a probe
-    alone. So it does until it is closed, a `with` ends, or the last reference goes; not the probes. It reads the index,
-    and refuses to answer once that is edited or closed. On a GPU work goes to the stream of the call. Several threads
-    may ask it."""
+    alone. It frees them when it is closed, when a `with` ends, or with its last reference. The probes it does not hold.
+    It reads the index, and refuses to answer once that is edited or closed; a snapshot of the index is not. On a GPU
+    work goes to the stream of the call. Several threads may ask it."""
 
     __module__ = "raydex"
     _called = "lookup"

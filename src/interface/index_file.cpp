@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -280,6 +281,7 @@ class memory_reader final : public kept_memory {
     if (found == directory_.sections.end()) refuse(name, "it is missing");
     const auto all = bytes_.subspan(found->begin, found->bytes);
     if (!verify) return all;
+    verified_.insert(name);
     xxh64 sum;
     for (std::size_t at = 0; at < all.size(); at += at_once) {
       watch::look();
@@ -288,6 +290,11 @@ class memory_reader final : public kept_memory {
     if (sum.sum() != found->sum)
       refuse(name, "its checksum is another one; the file was changed or damaged");
     return all;
+  }
+  // What is made anew, and was not read.
+  void verify_rest() const {
+    for (const file_section& one : directory_.sections)
+      if (!verified_.contains(one.name)) section(one.name.c_str(), true);
   }
 
  private:
@@ -322,6 +329,7 @@ class memory_reader final : public kept_memory {
   std::span<std::byte> bytes_;
   std::shared_ptr<const private_pages> pages_;
   file_directory directory_;
+  mutable std::set<std::string> verified_;
   std::shared_ptr<paged_memory> given_;
 };
 
@@ -381,6 +389,7 @@ loaded_index read_index(backend where, const context& on, const std::string& pat
   index_keeper::describe(*made.held, all.n, all.entries, all.max_row_id);
   file.give_to(*made.held);
   index_keeper::keep(*made.held, on, file);
+  if (options.verify) file.verify_rest();
   index_keeper::measure(*made.held);
   return made;
 }

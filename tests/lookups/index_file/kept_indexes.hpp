@@ -2,6 +2,7 @@
 // Indexes to be kept in files, what they answer, and files of them to be changed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -127,6 +128,13 @@ class file_parts {
   const std::vector<std::uint64_t>& numbers() const { return numbers_; }
   const std::vector<std::uint64_t>& sections() const { return sections_; }
 
+  // Whether a byte is between sections.
+  bool is_padding(std::uint64_t at) const {
+    if (at < 64 || at >= number(24)) return false;
+    return std::ranges::none_of(sections_, [&](std::uint64_t one) {
+      return at >= number(one) && at - number(one) < number(one + 8);
+    });
+  }
   // The same parts, of a file that was changed.
   void become(bytes changed) { all_ = std::move(changed); }
 

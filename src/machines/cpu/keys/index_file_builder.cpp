@@ -76,6 +76,11 @@ struct index_file_builder::state {
                       });
   }
 
+  void forget_sorter() {
+    sorter.reset();
+    row_ids.reset();
+  }
+
   index_info info() const {
     const bool wide = row_ids ? row_ids->type == key_type::uint64 : n >= not_found<std::uint32_t>;
     std::optional<column> none;
@@ -105,8 +110,15 @@ index_file_builder::~index_file_builder() = default;
 void index_file_builder::append(const column& keys, const std::optional<column>& row_ids) try {
   state_->check_open();
   state_->check(keys, row_ids);
-  if (state_->sorter == nullptr) state_->make_sorter(row_ids);
-  const row_id_facts facts = row_ids ? state_->sorter->inspect(*row_ids) : row_id_facts{};
+  const bool is_first = state_->sorter == nullptr;
+  if (is_first) state_->make_sorter(row_ids);
+  row_id_facts facts;
+  try {
+    if (row_ids) facts = state_->sorter->inspect(*row_ids);
+  } catch (...) {
+    if (is_first) state_->forget_sorter();
+    throw;
+  }
   state_->is_open = false;
   state_->sorter->append(keys, row_ids, facts);
   state_->n += keys.size;
