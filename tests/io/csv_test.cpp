@@ -20,7 +20,7 @@
 #include "io/dtype.hpp"
 #include "tests/io/expect_error.hpp"
 #include "tests/io/failing_stream.hpp"
-#include "tests/io/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/random.hpp"
 
 namespace raydex::io {

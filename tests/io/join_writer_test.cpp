@@ -12,7 +12,7 @@
 #include "io/npy.hpp"
 #include "io/read.hpp"
 #include "raydex/index.hpp"
-#include "tests/io/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace raydex::io {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "io/npz.hpp"
 #include "tests/io/expect_error.hpp"
-#include "tests/io/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 

@@ -16,7 +16,7 @@
 
 #include "io/npy_header.hpp"
 #include "tests/io/expect_error.hpp"
-#include "tests/io/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace raydex::io {
 namespace {

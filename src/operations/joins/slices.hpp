@@ -11,17 +11,12 @@
 
 #include "raydex/core/joins/key_cells.hpp"
 #include "raydex/join.hpp"
+#include "src/interface/column_slice.hpp"
 #include "src/operations/lookups/built_index.hpp"
 
 namespace raydex {
 
 // Cells from `first` on.
-inline column slice(column cells, std::uint64_t first, std::uint64_t size) {
-  if (first != 0) cells.data = static_cast<const std::byte*>(cells.data) + first * cells.step();
-  cells.validity = cells.validity.from(first);
-  cells.size = size;
-  return cells;
-}
 inline string_column slice(string_column strings, std::uint64_t first, std::uint64_t size) {
   const std::uint64_t width = strings.wide_offsets ? 8 : 4;
   strings.offsets = static_cast<const std::byte*>(strings.offsets) + first * width;

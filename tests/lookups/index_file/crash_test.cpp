@@ -10,12 +10,12 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "raydex/raydex.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 
@@ -55,12 +55,9 @@ int rename(const char* from, const char* to) noexcept {
 namespace raydex::test {
 namespace {
 
-namespace fs = std::filesystem;
-
 TEST(index_crash, leaves_the_old_index_or_the_new_one) {
-  std::string name = fs::temp_directory_path() / "raydex_crash_XXXXXX";
-  const fs::path folder = ::mkdtemp(name.data());
-  const std::string path = folder / "an.index";
+  const temporary_folder folder;
+  const std::string path = folder.path("an.index");
   const session at(backend::cpu);
   const auto built = [&](std::uint32_t size) {
     std::vector<std::uint32_t> keys(size);
@@ -92,7 +89,6 @@ TEST(index_crash, leaves_the_old_index_or_the_new_one) {
   }
   EXPECT_TRUE(replaced);
   EXPECT_GT(killed, 10);
-  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of indexes at their paths: written whole or not at all.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,38 +12,17 @@
 #include "raydex/raydex.hpp"
 #include "src/interface/xxh64.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/size_limit.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace raydex::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Files grow no further than so many bytes, as on a full disk.
-class size_limit {
- public:
-  explicit size_limit(rlim_t most) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit now{most, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &now);
-  }
-  size_limit(const size_limit&) = delete;
-  size_limit& operator=(const size_limit&) = delete;
-  ~size_limit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
-
 class index_path : public testing::Test {
  protected:
-  index_path() {
-    std::string name = fs::temp_directory_path() / "raydex_index_XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-    std::signal(SIGXFSZ, SIG_IGN);
-  }
-  ~index_path() override { fs::remove_all(folder_); }
-
-  std::string path(const char* name = "an.index") const { return folder_ / name; }
+  std::string path(const char* name = "an.index") const { return folder_.path(name); }
   std::unique_ptr<index> built(std::uint32_t begin) const {
     std::vector<std::uint32_t> keys(3000);
     for (std::uint32_t& key : keys)
@@ -58,12 +34,10 @@ class index_path : public testing::Test {
     of.count(at_, points(column(std::span(&key, 1))), std::span(&found, 1));
     return found;
   }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
-  }
+  std::ptrdiff_t files() const { return folder_.files(); }
 
   session at_{backend::cpu};
-  fs::path folder_;
+  temporary_folder folder_;
 };
 
 TEST_F(index_path, a_file_may_be_replaced_while_it_is_open) {
@@ -116,12 +90,12 @@ TEST_F(index_path, links_are_followed) {
 TEST_F(index_path, paths_that_are_none_are_refused) {
   const auto one = built(0);
   expect_error<invalid_argument>([&] { save(at_, *one, ""); }, {"no name"});
-  expect_error<invalid_argument>([&] { save(at_, *one, folder_); }, {"not a regular file"});
+  expect_error<invalid_argument>([&] { save(at_, *one, folder_.path()); }, {"not a regular file"});
   expect_error<invalid_argument>([&] { save(at_, *one, path("none/here")); }, {"none/here"});
   expect_error<invalid_argument>([&] { save(at_, *one, "/dev/null"); }, {"not a regular file"});
   const auto opened = [&](const std::string& from) { load(backend::cpu, at_, from); };
   expect_error<invalid_argument>([&] { opened(path("none")); }, {"cannot be read", "No such file"});
-  expect_error<invalid_argument>([&] { opened(folder_); }, {"not a regular file"});
+  expect_error<invalid_argument>([&] { opened(folder_.path()); }, {"not a regular file"});
   expect_error<invalid_argument>([&] { opened("/dev/zero"); }, {"not a regular file"});
   std::ofstream(path("short")) << "hello";
   expect_error<invalid_argument>([&] { opened(path("short")); }, {"short: header"});

@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are built by chunks have the bytes that `save` writes of the whole column.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "raydex/raydex.hpp"
+#include "src/interface/column_slice.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/keys.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/size_limit.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace raydex::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t least = index_file_options::least_memory;
 
@@ -36,39 +32,11 @@ std::uint64_t entry_bytes() {
   return column(std::vector<Key>{}).format.encoded_bits() == 64 ? 12 : 8;
 }
 
-// Files grow no further than so many bytes, as on a full disk.
-class size_limit {
- public:
-  explicit size_limit(rlim_t most) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit now{most, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &now);
-  }
-  size_limit(const size_limit&) = delete;
-  size_limit& operator=(const size_limit&) = delete;
-  ~size_limit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
-
 class index_file_builder_test : public testing::Test {
  protected:
-  index_file_builder_test() {
-    std::string name = fs::temp_directory_path() / "raydex_builder_XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-    std::signal(SIGXFSZ, SIG_IGN);
-  }
-  ~index_file_builder_test() override { fs::remove_all(folder_); }
-
-  std::string path(const char* name = "built") const { return folder_ / name; }
-  std::string bytes(const char* name) const {
-    std::ifstream file(path(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
-  }
+  std::string path(const char* name = "built") const { return folder_.path(name); }
+  std::string bytes(const char* name) const { return read_file(path(name)); }
+  std::ptrdiff_t files() const { return folder_.files(); }
 
   // Builds a file by chunks of some sizes, one after the other and again, and expects that of
   // `save`. Returns the bytes that were spilled.
@@ -99,16 +67,8 @@ class index_file_builder_test : public testing::Test {
     return spilled;
   }
 
-  static column slice(const column& of, std::uint64_t at, std::uint64_t size) {
-    column part = of;
-    part.data = static_cast<const std::byte*>(of.data) + at * of.step();
-    part.size = size;
-    part.validity = of.validity.from(at);
-    return part;
-  }
-
   host_memory_resource memory_;
-  fs::path folder_;
+  temporary_folder folder_;
 };
 
 template <class T>
@@ -306,7 +266,7 @@ TEST_F(index_file_builder_test, a_full_disk_leaves_what_was_there) {
   };
   for (const rlim_t most : {0u, 100'000u, 1'000'000u}) {
     const size_limit full(most);
-    expect_error<error>(write, {"spill: " + folder_.string(), "write", "File too large"});
+    expect_error<error>(write, {"spill: " + folder_.path(), "write", "File too large"});
   }
   {
     // Spilled are but entries.

@@ -20,6 +20,7 @@
 #include "raydex/index.hpp"
 #include "raydex/index_file_builder.hpp"
 #include "raydex/memory.hpp"
+#include "src/interface/column_slice.hpp"
 #include "src/interface/dispatch.hpp"
 #include "src/interface/index_file_format.hpp"
 #include "src/interface/index_file_sink.hpp"
@@ -190,14 +191,6 @@ class sorted_runs final : public entry_sorter {
     std::uint64_t begin = 0;  // what of these is still to be merged
     std::uint64_t size = 0;
   };
-
-  static column slice(const column& of, std::uint64_t at, std::uint64_t size) {
-    column part = of;
-    part.data = static_cast<const std::byte*>(of.data) + at * of.step();
-    part.size = size;
-    part.validity = of.validity.from(at);
-    return part;
-  }
 
   // Copies the entries that are not missing.
   template <class RowOf>

@@ -29,7 +29,8 @@ class temporary_folder {
     std::filesystem::remove_all(path_, ignored);
   }
 
-  // The path of a file in it.
+  std::string path() const { return path_.string(); }
+  // That of a file in it.
   std::string path(std::string_view name) const { return (path_ / name).string(); }
 
   // Writes a file and returns its path.
