@@ -47,7 +47,8 @@ from raydex._errors import (
 )
 from raydex._exports import masked, take, to_arrow, to_pylibcudf
 from raydex._files import build_file
-from raydex._index import Index, IndexInfo, not_found
+from raydex._index import Index, not_found
+from raydex._infos import IndexInfo
 from raydex._joined import Joined, JoinRows
 from raydex._joins import join
 from raydex._loading import load

@@ -17,7 +17,8 @@ from raydex._columns import column_of, refuse_strings
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
-from raydex._index import Index, bytes_as_text
+from raydex._index import Index
+from raydex._infos import bytes_as_text
 from raydex._keys import Key, format_of
 from raydex._progress import shown
 from raydex._sources import look_at_values

@@ -15,7 +15,7 @@ from raydex._columns import Column, column_of, key_of, refuse_strings, role_of
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._held import Held
 from raydex._html import facts
-from raydex._index import bytes_as_text
+from raydex._infos import bytes_as_text
 from raydex._joined import JoinRows
 from raydex._joins import key_columns, natives
 from raydex._keys import TEXTS

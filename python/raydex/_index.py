@@ -7,7 +7,6 @@ import itertools
 import operator
 import os
 import weakref
-from dataclasses import dataclass
 from typing import Any, Callable, Literal, cast, overload
 
 import numpy as np
@@ -15,25 +14,24 @@ import numpy.typing as npt
 
 from raydex import _cuda, _raydex
 from raydex._arguments import SUMS_BY, flag, without
-from raydex._array_libraries import HOST, ArrayLibrary
-from raydex._arrow import Bitmap, HostCells
 from raydex._batches import AnyBatch, Batch, Points
-from raydex._columns import Column, column_of, host_cells, refuse_strings, row_ids_in
+from raydex._columns import Column, column_of, refuse_strings
 from raydex._devices import Device
 from raydex._dictionaries import Dictionary
+from raydex._edits import edit, number_on
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import take_alike
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
+from raydex._infos import IndexInfo, bytes_as_text, options_of
 from raydex._kept import device_of, dictionary_of, facts_of, key_in, key_of_format, note_of, path_of
 from raydex._keys import Key, facts_of_key
 from raydex._lazy import Call
 from raydex._matches import LazyMatches, Matches
 from raydex._plain import NONE, NOWHERE, plain_columns
-from raydex._sources import Source, look, look_at_values, not_a_text, same_device
+from raydex._sources import look, look_at_values, not_a_text
 from raydex.typing import (
     ColumnLike,
-    DeviceName,
     Frame,
     HostColumn,
     Scalar,
@@ -72,49 +70,6 @@ def check_has_values(values: Any, upper: Any = None) -> None:
             "values: which column? give index.sum(points, values=column), with a cell for each row; "
             "index.count says how many rows match"
         )
-
-
-@dataclass(frozen=True)
-class IndexInfo:
-    """What an index is and what it holds. `build_peak_bytes` leaves out what it took to sort strings; it is 0 of those
-    that are found by a hash, where it is not known."""
-
-    structure: StructureName
-    """The name of the structure."""
-    backend: str
-    """`cpu`, `cuda` or `optix`."""
-    device: DeviceName
-    """The same with the number of a GPU: `cuda:0`."""
-    key: str
-    """The type of its keys."""
-    row_id_bits: int
-    """32 or 64."""
-    n: int
-    """Rows of the column."""
-    entries: int
-    """Rows that are not missing, and what edits have added."""
-    max_row_id: int
-    """The largest row that it was given, of missing keys and erased entries, too; 0 without any."""
-    options: dict[str, str]
-    """The options in force."""
-    resident_bytes: int
-    """Bytes held, measured."""
-    build_peak_bytes: int
-    """The most bytes allocated at once during the build, measured."""
-
-
-def bytes_as_text(count: int) -> str:
-    size = float(count)
-    for unit in ("bytes", "KiB", "MiB"):
-        if size < 1024:
-            return f"{size:.4g} {unit}"
-        size /= 1024
-    return f"{size:.4g} GiB"
-
-
-def options_of(text: str) -> dict[str, str]:
-    pairs = (one.partition("=") for one in text.split())
-    return {name: value for name, _, value in pairs}
 
 
 class Index(Held):
@@ -198,7 +153,7 @@ class Index(Held):
         self._bits: int = native.info()[3]
         self._edits = 0  # so many, within `_changes`
         self._next_row = 0  # at least, of `append`; rows whose keys are missing count
-        self._number_on(range(0), None)
+        number_on(self, range(0), None)
         self._edited_on: dict[int, Any] | None = None  # streams, of this index and its snapshots if it had some
         _by_number[self._number] = self
 
@@ -729,7 +684,7 @@ class Index(Held):
         Missing keys are passed over. Waits for queries of other threads, and for the stream. Cost: see the structure;
         most sort the batch and merge. Strings of more than 8 bytes that the index does not have cost as much as
         building it: their dictionary and the index over its numbers are made anew."""
-        self._edit(keys, rows, None, None, stream)
+        edit(self, keys, rows, None, None, stream)
 
     def append(self, keys: ColumnLike, *, stream: StreamLike = None) -> range:
         """Inserts keys as the rows that follow those of the index, and returns the numbers of these rows.
@@ -746,130 +701,12 @@ class Index(Held):
 
         Keys are of the index's type: an index whose texts had 8 bytes at most, or decimals so many digits, has no room
         for longer ones, and columns in one key take the values that `raydex.CompositeIndex` says."""
-        return self._edit(keys, None, None, None, stream)
+        return edit(self, keys, None, None, None, stream)
 
     def erase(self, keys: ColumnLike, rows: ColumnLike = None, *, stream: StreamLike = None) -> None:
         """Erases all entries of these keys, or with `rows` those of each pair of a key and a row. What
         is erased need not be there. Waits and costs as `insert`."""
-        self._edit(None, None, keys, rows, stream)
-
-    def _edit(self, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> range:
-        """The rows that were inserted, if they are numbered on: if keys are, and no rows are given."""
-        self._check_open()
-        self._check_ordered("erase" if insert is None else "append" if insert_rows is None else "insert")
-        if self._key.is_void:
-            raise InvalidArgument(
-                "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"
-            )
-        with self._changes:
-            self._check_open()
-            keys = self._points("keys", erase if insert is None else insert, insert is not None)
-            source = keys.source
-            self._check_device(source.argument, source.library)
-            number, kept = source.library.stream_for(stream)
-            edit_rows = erase_rows if insert is None else insert_rows
-            rows = None
-            if edit_rows is not None:
-                row_source = look("rows", edit_rows)
-                same_device(source, row_source)
-                rows = self._device.run(row_ids_in, row_source, number, self._bits)
-            numbered = range(0)
-            if insert is not None and self._words is not None:
-                column = column_of(source, number, self._key)
-                if not self._words.holds(column, number):
-                    if rows is None:
-                        numbered, rows = self._rows_behind(column.size, source.library, number)
-                    self._insert_new(column, rows)
-                    self._number_on(numbered, rows)
-                    return numbered
-            native = keys.native(number)
-            if insert is not None and rows is None:
-                numbered, rows = self._rows_behind(native.size, source.library, number)
-            nothing = _raydex.Column(_raydex.Format(str(self._native.info()[2])), 0, 0)
-            no_rows = _raydex.Column(_raydex.Format(f"uint{self._bits}"), 0, 0)
-            if insert is not None:
-                assert rows is not None
-                edit: tuple[Any, ...] = (native, rows.native, nothing, None)
-            else:
-                edit = (nothing, no_rows, native, rows and rows.native)
-            self._edits += 1
-            copies = (self._session, self._stream)
-            self._device.run(self._native.edit, *copies, number, *edit, self._before(number))
-            self._stream = number
-            self._streams[number] = kept
-            if self._edited_on is not None:
-                self._edited_on[number] = kept  # what snapshots have may not go before that
-            if insert is not None:
-                self._number_on(numbered, rows)
-        return numbered
-
-    def _rows_behind(self, size: int, library: ArrayLibrary, stream: int) -> tuple[range, Column]:
-        """So many rows behind the last one that the index had."""
-        first = self._next_row
-        numbers = range(first, first + size)
-        if numbers.stop >= 2**self._bits:
-            raise InvalidArgument(
-                f"keys: their rows go up to {numbers.stop - 1}, but this index has row ids of {self._bits} bits; build "
-                "one over all of the column"
-            )
-        with library.on(stream):
-            # GPU libraries compute with signed numbers alone.
-            dtype = np.dtype("u8" if library is HOST else "i8")
-            rows = library.from_host(np.arange(size, dtype=dtype) + dtype.type(first))
-        return (numbers, self._device.run(row_ids_in, look("rows", rows), stream, self._bits))
-
-    def _number_on(self, numbered: range, rows: Column | None) -> None:
-        """Has the next row come behind those that the index has, that were numbered, or given."""
-        (_, _, _, _, n, _, most, *_) = self._native.info()
-        self._next_row = max(self._next_row, numbered.stop, most + 1 if most or n else 0)
-        if rows is not None and rows.size and self._device.number is None:
-            # The library does not count those of missing keys if all of a batch are.
-            self._next_row = max(self._next_row, int(host_cells(rows)[0].max()) + 1)
-
-    def _insert_new(self, column: Column, rows: Column | None) -> None:
-        """Inserts strings that are not all the dictionary's, within `_changes`."""
-        if self._device.number is not None:
-            raise Unsupported(
-                "keys: some are none of the strings that the index was built over, whose numbers on a GPU stay as they "
-                "are; build it again"
-            )
-        assert self._words is not None and rows is not None
-        if rows.size != column.size:
-            raise InvalidArgument(f"rows: {rows.size} of them for {column.size} keys")
-        words, own, new = self._words.extended(column)
-        counts, own_rows = self._rows_of_keys(own.size)
-        numbers = [np.repeat(own.kept[0], counts), new.kept[0]]
-        row_ids = [own_rows, host_cells(rows)[0]]
-        there = [np.ones(len(own_rows), bool), new.kept[1].there(new.size)]
-        (structure, _, _, _, _, _, most, options, *_) = self._native.info()
-        if most > max((int(one.max()) for one in row_ids if len(one)), default=-1):  # a row without a key, or erased
-            for parts, one in ((numbers, 0), (row_ids, most), (there, False)):
-                parts.append(np.array([one], parts[0].dtype))
-        keys = HostCells(np.concatenate(numbers), Bitmap.of(np.concatenate(there)))
-        made = (keys, HostCells(np.concatenate(row_ids).astype(f"u{self._bits // 8}")))
-        columns = [column_of(Source("keys", None, HOST, cells), 0) for cells in made]
-        native = self._device.run(
-            _raydex.Index, structure, self._device.backend, self._session, 0, columns[0].native, columns[1].native,
-            options_of(options),
-        )  # fmt: skip
-        self._edits += 1
-        self._native, self._words = self._version = (native, words)
-
-    def _rows_of_keys(self, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """How many rows each key of the dictionary has, and the rows, in host memory."""
-        numbers = 2 * np.arange(count, dtype=f"u{4 if count < 2**31 else 8}") + 1
-        points = column_of(Source("keys", None, HOST, HostCells(numbers)), 0)
-        offsets, found = np.zeros(count + 1, "i8"), np.empty(0, "i8")
-
-        def room() -> tuple[int, int]:
-            nonlocal found
-            found = np.empty(int(offsets[-1]), "i8")
-            return (HOST.address(found), len(found))
-
-        self._device.run(
-            self._native.rows, self._session, 0, points.native, None, HOST.address(offsets), count + 1, room
-        )
-        return (np.diff(offsets), found)
+        edit(self, None, None, keys, rows, stream)
 
 
 def index_of(number: int) -> Index:

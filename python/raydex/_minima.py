@@ -19,7 +19,7 @@ from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._frames import check_labels, is_series, series_like
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
-from raydex._index import bytes_as_text, options_of
+from raydex._infos import bytes_as_text, options_of
 from raydex._keys import Key, format_of
 from raydex._plain import plain_columns
 from raydex._progress import shown

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from raydex._arguments import check_words
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
-from raydex._index import bytes_as_text, check_has_values
+from raydex._index import check_has_values
+from raydex._infos import bytes_as_text
 from raydex._keys import Key
 from raydex.dask import _shards
 from raydex.dask._graphs import Engine, Graph, Partitions, Persisted, check_column, is_lazy, merged, take_apart

@@ -9,7 +9,8 @@ import numpy as np
 
 from raydex._arrow import HostCells
 from raydex._errors import InvalidArgument, InvalidType
-from raydex._index import bytes_as_text, with_zeros
+from raydex._index import with_zeros
+from raydex._infos import bytes_as_text
 from raydex._matches import Matches
 from raydex._sources import Source, look
 from raydex.sharded._arrays import arrays_of
