@@ -15,8 +15,8 @@
 #include "io/npy_header.hpp"
 #include "tests/io/expect_error.hpp"
 #include "tests/io/failing_stream.hpp"
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace raydex::io {
 namespace {
