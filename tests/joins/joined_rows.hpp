@@ -34,6 +34,11 @@ inline bool few_combinations() {
   return tested_by_emulation() || small_scale();
 }
 
+// Whether this run leaves out a case of that name, since each takes long and others are like it.
+inline bool left_to_other_runs(std::string_view name) {
+  return few_combinations() && !is_drawn(name);
+}
+
 // The cells of a column; some may be missing.
 template <class T>
 using cells_of = std::vector<std::optional<T>>;
