@@ -30,11 +30,13 @@ class RAYDEX_INTERNAL kept_memory {
   // Whether nothing that an array holds may be followed before it is checked.
   virtual bool verifies() const = 0;
 
-  // A number of `least` to `most`, which is the same if it is saved.
+  // A number of `least` to `most`. Who saves writes nothing to it: others query the index
+  // meanwhile.
   template <class Number>
   void number(const char* name, Number& value,
               std::uint64_t most = std::numeric_limits<Number>::max(), std::uint64_t least = 0) {
-    value = static_cast<Number>(keep_number(name, static_cast<std::uint64_t>(value), least, most));
+    const std::uint64_t kept = keep_number(name, static_cast<std::uint64_t>(value), least, most);
+    if (loads()) value = static_cast<Number>(kept);
   }
 
   // So many elements of an array of the index's memory; they have been written, all of them. One in

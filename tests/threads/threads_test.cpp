@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -86,6 +89,22 @@ class index_threads : public testing::TestWithParam<subject> {
     }
   }
 
+  // All threads save the same bytes while others ask.
+  void expect_same_files() const {
+    const probes batch = points(column(lower_));
+    std::mutex comparing;
+    std::optional<std::vector<std::byte>> first;
+    at_once([&] {
+      const session own(backend::cpu);
+      const std::vector<std::byte> saved = to_bytes(own, *index_);
+      const answers asked = ask(own, *index_, batch);
+      const std::lock_guard one(comparing);
+      if (!first) first = saved;
+      EXPECT_TRUE(saved == *first);
+      EXPECT_TRUE(asked == ask(own, *from_bytes(backend::cpu, own, saved).held, batch));
+    });
+  }
+
   static bool takes_ranges() {
     for (const capability& one : capabilities())
       if (one.structure == GetParam().structure && one.ranges) return true;
@@ -101,6 +120,10 @@ class index_threads : public testing::TestWithParam<subject> {
 
 TEST_P(index_threads, ask_at_once) {
   expect_same_answers();
+}
+
+TEST_P(index_threads, are_saved_while_others_ask) {
+  expect_same_files();
 }
 
 std::string name_of(const testing::TestParamInfo<subject>& tested) {
@@ -152,6 +175,7 @@ TEST_P(edited_threads, ask_at_once_after_edits) {
   index_->edit(
       nullptr,
       {.insert = column(insert), .insert_rows = column(insert_rows), .erase = column(erase)});
+  expect_same_files();
   expect_same_answers();
 }
 

@@ -61,11 +61,13 @@ void check_entries_of(const kept_memory& file, const char* name, const context& 
   file.check(name, wrong.sums(on)[0] == 0);
 }
 
-// Keeps entries that a view has by rank, and checks those of a file. f() has the view look at them.
+// Keeps entries that a view has by rank, and checks those of a file. f() has the view look at what
+// was loaded.
 template <class Executor, class Entries, class F>
 void keep_entries(const context& own, kept_memory& file, const index_info& info, Entries& entries,
                   const F& f) {
   entries.template keep<Executor>(own, file, info.entries);
+  if (!file.loads()) return;
   const auto view = f();
   if (file.verifies())
     check_entries_of<Executor>(file, "keys", own, view, info.entries, info.entries,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -169,10 +170,7 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
     if (file.loads()) {
       memory_.room = in.unused;
     } else {
-      Executor::for_each(own,
-                         clear_unread<Key, RowId>{pages_of(memory_, in), memory_.words.data(),
-                                                  in.free_list.data()},
-                         in.pages + in.free_count);
+      clear_what_is_unread(own);
     }
     file.array<Executor>("page pivots", own, memory_.pivots, in.unused * core::line_pivots<Key>);
     file.array<Executor>("entries", own, memory_.words,
@@ -188,7 +186,19 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
       file.array<Executor>("pivots", own, in.pivots, in.levels.size());
       file.array<Executor>("root", own, in.root, root::bytes(in.root_pivots));
     }
-    look_at_held();
+    if (file.loads()) look_at_held();
+  }
+  // Before pages are saved, by the first of those who save at the same time.
+  void clear_what_is_unread(const context& own) {
+    const std::lock_guard only(clearing_);
+    if (is_clear_) return;
+    const directory& in = directory_;
+    Executor::for_each(
+        own,
+        clear_unread<Key, RowId>{pages_of(memory_, in), memory_.words.data(), in.free_list.data()},
+        in.pages + in.free_count);
+    Executor::synchronise(own);
+    is_clear_ = true;
   }
   // Writes all pages anew, with the entries of a file's.
   void load_again(const context& own, const kept_memory& file) {
@@ -262,6 +272,7 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
   }
 
   void do_edit(stream_t stream, const edits& batch) override {
+    is_clear_ = false;
     const std::uint64_t absent = this->info_.n - this->info_.entries;
     const sizes now = apply({this->memory(), stream}, batch);
     describe(now, absent + now.entries);
@@ -409,6 +420,8 @@ class built_btree final : public built_index<btree, core::btree_view<Key, RowId>
   std::uint64_t comfortable_;  // entries of a page that a build fills, or a split
   page_memory memory_;
   directory directory_;
+  std::mutex clearing_;
+  bool is_clear_ = false;  // what is unread
 };
 
 template <class Executor>

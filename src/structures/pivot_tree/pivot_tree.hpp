@@ -111,6 +111,7 @@ class built_line_tree final
     entries_.template keep<Executor>(own, file, padded);
     if (size == 0) return;
     const bool is_whole = keep_line_tree<Executor>(own, file, size, tree_of_leaves_);
+    if (!file.loads()) return;
     if (is_whole) return look_at_held();
     const entry_storage where = entries_.storage();
     check_entries_of<Executor>(file, "keys", own, leaf_entries::at(where.keys, where.row_ids), size,

@@ -63,6 +63,7 @@ class built_group_tree final
   void do_keep(const context& own, kept_memory& file) override {
     const std::uint64_t size = this->info_.entries;
     entries_.template keep<Executor>(own, file, size);
+    if (!file.loads()) return file.array<Executor>("pivots", own, std::as_const(pivots_));
     this->storage_ = entries_.storage();
     this->tree_.levels = levels_above(size);
     const auto leaves = entries::at(this->storage_.keys, this->storage_.row_ids);
