@@ -25,13 +25,21 @@ class answer_writer {
  public:
   // `size`: how many there are, which .npy begins with. `as_arrow`: in Arrow's IPC format.
   answer_writer(io::output_file& file, std::string result, std::uint64_t size, bool as_arrow)
-      : file_(file), result_(std::move(result)), size_(size), as_arrow_(as_arrow) {}
+      : file_(file),
+        result_(std::move(result)),
+        are_rows_(parse_result(result_) == result_kind::rows),
+        size_(size),
+        as_arrow_(as_arrow) {}
+
+  // Whether these are rows, in a file that may have those of some probes after those of others.
+  bool takes_rows_in_parts() const {
+    return are_rows_ && (as_arrow_ || io::is_csv_output(file_.path()));
+  }
 
   void write(const answers& found) {
-    const bool are_rows = parse_result(result_) == result_kind::rows;
-    if (as_arrow_) return are_rows ? write_arrow_rows(found) : write_arrow(found);
+    if (as_arrow_) return are_rows_ ? write_arrow_rows(found) : write_arrow(found);
     const std::span<const std::byte> cells = found.cells();
-    if (!are_rows) {
+    if (!are_rows_) {
       if (!column_) column_.emplace(file_, result_, found.format(), size_, found.none());
       column_->write(cells, found.value_counts());
     } else if (io::is_csv_output(file_.path())) {
@@ -72,6 +80,7 @@ class answer_writer {
 
   io::output_file& file_;
   std::string result_;
+  bool are_rows_;
   std::uint64_t size_;
   bool as_arrow_;
   std::uint64_t probes_ = 0;

@@ -2,11 +2,13 @@
 // The answers of an index, batch by batch, gathered on the host.
 #include "apps/cli/answers.hpp"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/cli/placed_column.hpp"
 #include "io/known_words.hpp"
 #include "io/wall_clock.hpp"
 #include "raydex/error.hpp"
@@ -182,14 +184,50 @@ void answers::add_aggregates(const probes& batch, buffer<std::byte>& out) {
 void answers::add_rows(const probes& batch) {
   matches found;
   lookup_ms_ += io::wall_milliseconds(on_, [&] { found = source_.rows(lookups_, batch); });
+  gather(on_.download(found.offsets), found.rows);
+}
+
+void answers::gather(const std::vector<std::uint64_t>& offsets, const buffer<std::byte>& rows) {
   const std::uint64_t base = offsets_.back();
-  const std::vector<std::uint64_t> local = on_.download(found.offsets);
-  offsets_.reserve(offsets_.size() + batch.size());
-  for (std::size_t i = 1; i < local.size(); ++i)
-    offsets_.push_back(base + local[i]);
+  offsets_.reserve(offsets_.size() + offsets.size() - 1);
+  for (std::size_t i = 1; i < offsets.size(); ++i)
+    offsets_.push_back(base + offsets[i]);
   const std::size_t before = cells_.size();
-  cells_.resize(before + found.rows.bytes());
-  on_.copy_out(cells_.data() + before, found.rows.data(), found.rows.bytes());
+  cells_.resize(before + rows.bytes());
+  on_.copy_out(cells_.data() + before, rows.data(), rows.bytes());
+}
+
+void answers::add_rows(const probes& batch, std::uint64_t at_a_time,
+                       const std::function<void()>& write) {
+  const auto write_all = [&] {
+    write();
+    offsets_ = {0};
+    cells_.clear();
+  };
+  buffer<std::uint64_t> offsets(on_, batch.size() + 1);
+  lookup_ms_ += io::wall_milliseconds(on_, [&] { source_.offsets(lookups_, batch, offsets); });
+  const std::vector<std::uint64_t> begins = on_.download(offsets);
+  if (begins.back() <= at_a_time) {
+    buffer<std::byte> rows(lookups_, begins.back() * format_.width);
+    lookup_ms_ += io::wall_milliseconds(on_, [&] {
+      source_.rows(lookups_, batch, offsets,
+                   row_id_span{source_.info().row_ids, rows.data(), begins.back()});
+    });
+    gather(begins, rows);
+    return write_all();
+  }
+  constexpr std::uint64_t step = 8;  // probes: bitmaps can be cut there
+  for (std::uint64_t first = 0; first < batch.size();) {
+    std::uint64_t end = std::min(first + step, batch.size());
+    while (end < batch.size()) {
+      const std::uint64_t next = std::min(end + step, batch.size());
+      if (begins[next] - begins[first] > at_a_time) break;
+      end = next;
+    }
+    add_rows(slice(batch, first, end - first));
+    write_all();
+    first = end;
+  }
 }
 
 }  // namespace raydex::cli

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,9 @@ class answers {
   void count_values();
   // Answers a batch whose columns the backend can read.
   void add(const probes& batch);
+  // Answers it by rows, as many at a time as there are to be, or those of eight probes. Each time
+  // it calls write() and then lets go of them.
+  void add_rows(const probes& batch, std::uint64_t at_a_time, const std::function<void()>& write);
 
   // The type of a cell.
   key_format format() const noexcept { return format_; }
@@ -74,6 +78,7 @@ class answers {
  private:
   void add_cells(const probes& batch);
   void add_rows(const probes& batch);
+  void gather(const std::vector<std::uint64_t>& offsets, const buffer<std::byte>& rows);
   void add_sums(const probes& batch, buffer<std::byte>& out);
   void add_places(const probes& batch, buffer<std::byte>& out);
   void add_aggregates(const probes& batch, buffer<std::byte>& out);

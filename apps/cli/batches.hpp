@@ -12,6 +12,8 @@ namespace raydex::cli {
 // Enough to keep any device busy, few enough to bound its memory. A multiple of 8, so that validity
 // bitmaps can be cut there.
 inline constexpr std::uint64_t batch_size = std::uint64_t{1} << 24;
+// The same of rows that are written one part after the other.
+inline constexpr std::uint64_t rows_at_a_time = std::uint64_t{1} << 22;
 
 // Calls `answer(first, count)` for one batch of `size` probes after the other, by the number of its
 // first one. No probes are a batch too, so that all arguments are checked.

@@ -303,22 +303,29 @@ void run(const query_arguments& arguments) {
     if (asked.size() == 2) found.upper = std::get<io::host_column>(std::move(asked[1]));
     return found;
   };
-  const auto answer = [&](answers& found, const probes& batch) {
+  // Packed points are the closest numbers already.
+  const result_kind of_index = packed && kind == result_kind::rank_right ? result_kind::rank : kind;
+  const auto answer = [&](const probes& batch, answer_writer& to) {
+    answers found(on, *built, of_index, view_of(values), constant.get(),
+                  arguments.strict && !packed ? closeness::strict : closeness::or_equal);
     if (io::is_csv_output(arguments.out)) found.count_values();
     for_each_batch(batch.size(), bar, [&](std::uint64_t first, std::uint64_t count) {
-      found.add(placed_probes(on, slice(batch, first, count)).view());
+      const placed_probes placed(on, slice(batch, first, count));
+      if (to.takes_rows_in_parts()) {
+        found.add_rows(placed.view(), rows_at_a_time, [&] { to.write(found); });
+      } else {
+        found.add(placed.view());
+      }
     });
+    if (!to.takes_rows_in_parts()) {
+      if (!arguments.streams()) bar.phase("write");
+      to.write(found);
+    }
     facts.probes += batch.size();
     facts.no_match = found.none();
     costs.lookup_ms += found.lookup_ms();
     costs.lookup_peak_bytes =
         std::max(costs.lookup_peak_bytes.value_or(0), found.lookup_peak_bytes());
-  };
-  // Packed points are the closest numbers already.
-  const result_kind of_index = packed && kind == result_kind::rank_right ? result_kind::rank : kind;
-  const auto no_answers = [&] {
-    return answers(on, *built, of_index, view_of(values), constant.get(),
-                   arguments.strict && !packed ? closeness::strict : closeness::or_equal);
   };
   std::optional<answer_writer> writer;
   if (arguments.streams()) {
@@ -331,20 +338,15 @@ void run(const query_arguments& arguments) {
       bar.phase("lookup", read.empty() ? 0 : io::size_of(read[0]));
       check_streamed(arguments, in, read);
       const host_probes asked = probes_of(read.empty() ? in.asked.parts : std::move(read));
-      answers found = no_answers();
-      answer(found, asked.view());
-      writer->write(found);
+      answer(asked.view(), *writer);
       has_answered = true;
     }
   } else if (arguments.has_probes()) {
     const host_probes asked = probes_of(std::move(in.asked.parts));
     const probes batch = asked.view();
     bar.phase("lookup", batch.size());
-    answers found = no_answers();
-    answer(found, batch);
-    bar.phase("write");
     writer.emplace(files.answers(), arguments.result, batch.size(), false);
-    writer->write(found);
+    answer(batch, *writer);
   }
   if (writer) writer->finish();
   costs.repairs = repairs(*built, context(on).stream);

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`raydex query` against the oracle."""
 
+import itertools
 import json
 import os
+import resource
+import subprocess
 
 import numpy as np
 import pytest
-from conftest import BACKEND, query_arguments
+from conftest import BACKEND, BINARY, limit, query_arguments
 from oracle import (
     KEY_TYPES,
     Oracle,
@@ -289,3 +292,43 @@ def test_times_of_csv(program):
         ("row ids k.csv:t are times without a zone; they must be", {"points": "p.csv:a", "row_ids": "k.csv:t"}),
     ]:
         assert part in program.refuse_query(**{"keys": "k.csv:t", "result": "count", **options})
+
+
+def rows_in_csv(program, name):
+    """The columns of a file with lines `probe,row`."""
+    with open(program.folder / name) as file:
+        assert file.readline() == "probe,row\n"
+        lines = file.read()
+    return np.fromstring(lines.replace("\n", ","), np.uint64, sep=",").reshape(-1, 2).T
+
+
+def test_rows_in_parts(program, rng):
+    """Lines of a file come some 2^22 rows at a time: more of all probes, of eight, and of one."""
+    for n, distinct, probes in [(300_000, 2, 45), (4_400_000, 2, 3), (60_000, 30, 2500)]:
+        keys = rng.integers(0, distinct, n, dtype=np.int32)
+        points = rng.integers(-1, distinct + 1, probes, dtype=np.int32)
+        missing = rng.integers(0, 5, probes) == 0
+        text = ["" if none else str(point) for none, point in zip(missing, points)]
+        program.file("P.csv", "\n".join(["of,point", *("x," + one for one in text)]) + "\n")
+        files = {"keys": program.file("K.npy", keys), "points": "P.csv:point:int32"}
+        done = program.run(*query_arguments(result="rows", out="rows.csv", **files))
+        assert done.returncode == 0, done.stderr
+        found = rows_in_csv(program, "rows.csv")
+        rows_of = {key: np.flatnonzero(keys == key) for key in range(-1, distinct + 1)}
+        rows = [rows_of[point][: 0 if none else None] for none, point in zip(missing, points.tolist())]
+        assert_equal(found[0], np.repeat(np.arange(probes), [len(one) for one in rows]).astype(np.uint64))
+        assert_equal(found[1], np.concatenate(rows).astype(np.uint64))
+
+
+def test_more_rows_than_memory(program):
+    """1.6 GB of matches within 1 GB of address space."""
+    limits = limit(resource.RLIMIT_AS, 1 << 30)
+    if SMALL or BACKEND != "cpu" or program.run("--version", **limits).returncode != 0:
+        pytest.skip("the program needs address space for other things")
+    program.file("K.npy", np.zeros(400_000, np.int32))
+    program.file("P.npy", np.zeros(1000, np.int32))
+    words = query_arguments(keys="K.npy", points="P.npy", result="rows", out="-")
+    with subprocess.Popen([BINARY, *words], cwd=program.folder, stdout=subprocess.PIPE, **limits) as process:
+        parts = iter(lambda: process.stdout.read(1 << 20), b"")
+        assert sum(part.count(b"\n") for part in itertools.islice(parts, 300)) > 2e7
+        process.kill()
