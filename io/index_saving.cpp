@@ -8,12 +8,26 @@
 
 namespace raydex::io {
 
-void save_index(const session& on, const index& of, const std::string& path,
-                const std::string& note) {
+namespace {
+
+template <class Kept>
+void save_until_ended(const session& on, const Kept& of, const std::string& path,
+                      const std::string& note) {
   const delayed_end until_saved;
   // The library removes its own file when it is stopped.
   const interruptible work([](const progress&) { return delayed_end::is_wanted(); });
   save(on, of, path, note);
+}
+
+}  // namespace
+
+void save_index(const session& on, const index& of, const std::string& path,
+                const std::string& note) {
+  save_until_ended(on, of, path, note);
+}
+void save_index(const session& on, const rmq& of, const std::string& path,
+                const std::string& note) {
+  save_until_ended(on, of, path, note);
 }
 
 }  // namespace raydex::io

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "raydex/index.hpp"
+#include "raydex/rmq.hpp"
 #include "raydex/session.hpp"
 
 namespace raydex::io {
@@ -12,5 +13,6 @@ namespace raydex::io {
 // `raydex::save`. Where a signal ends the program, nothing is left beside the path.
 void save_index(const session& on, const index& of, const std::string& path,
                 const std::string& note);
+void save_index(const session& on, const rmq& of, const std::string& path, const std::string& note);
 
 }  // namespace raydex::io

@@ -6,7 +6,8 @@
     lab/index_files.py [--keys 10**7] [--structures pivot_tree,btree] [--folder /var/tmp]
 
 Keys are random int64, of `direct` even numbers in no order. The file is in the page cache when it is opened. Answers are
-compared. Prints CSV; times are milliseconds: of opening the median of five, of others one.
+compared. Prints CSV; times are milliseconds: of opening the median of five, of others one. Of structures for minima, as
+rmq_cover, keys are the values of the array, and lookups the positions of the minima of random ranges.
 
 The structure `duckdb` is the ART index of a DuckDB table of keys and rows: what it adds to the file, `CREATE INDEX`,
 `CHECKPOINT`, `connect`, and 1000 lookups as a query `WHERE key = ?` each.
@@ -46,14 +47,17 @@ def opened(path, verify):
 def measure(structure, count, folder):
     random = np.random.default_rng(1)
     keys = random.permutation(count) * 2 if structure == "direct" else random.integers(0, 2**62, count)
-    points = random.permutation(keys)[:1000]
     path = os.path.join(folder, structure)
-    build_ms, index = timed(lambda: raydex.build(keys, structure))
+    if structure.startswith("rmq_"):
+        build, ask, asked = raydex.rmq, raydex.Rmq.argmin, np.sort(random.integers(0, count, (2, 1000)), axis=0)
+    else:
+        build, ask, asked = raydex.build, raydex.Index.first, [random.permutation(keys)[:1000]]
+    build_ms, index = timed(lambda: build(keys, structure))
     save_ms, _ = timed(lambda: index.save(path))
     with raydex.load(path, verify=False) as again:
-        first_ms, found = timed(lambda: again.first(points))
-        again_ms, _ = timed(lambda: again.first(points))
-    np.testing.assert_array_equal(found, index.first(points))
+        first_ms, found = timed(lambda: ask(again, *asked))
+        again_ms, _ = timed(lambda: ask(again, *asked))
+    np.testing.assert_array_equal(found, ask(index, *asked))
     return [build_ms, os.path.getsize(path), save_ms, opened(path, False), opened(path, True), first_ms, again_ms]
 
 

@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include "io/column_writer.hpp"
 #include "io/dtype.hpp"
@@ -109,6 +111,27 @@ std::string how_to_read_as(const typed_file& file, key_format type) {
   return has_all_of(type, file.format)
              ? fmt::format("; in NumPy: a.astype('{}')", io::dtype_name(type))
              : "";
+}
+
+void check_beside_index(const std::string& index, std::span<const given_option> of_a_build) {
+  for (const given_option& one : of_a_build) {
+    if (!one.is_given) continue;
+    throw invalid_argument(fmt::format(
+        "{} is of an index that is built, and --index {} has one; leave one of them out", one.name,
+        index));
+  }
+}
+
+void check_index_place(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code absent;
+  const bool is_other =
+      std::filesystem::exists(path, absent) && !std::filesystem::is_regular_file(path, absent);
+  if (path == "-" || is_other) {
+    throw invalid_argument(
+        fmt::format("--save-index {}: an index is written to a file; give the name of one", path));
+  }
+  const io::output_file tried(path);
 }
 
 void check_row_ids(const typed_file& row_ids) {

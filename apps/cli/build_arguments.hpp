@@ -58,6 +58,18 @@ struct typed_file {
 // NumPy; empty where that would change values, and of times.
 std::string how_to_read_as(const typed_file& file, key_format type);
 
+// Whether an option of this name is on the command line.
+struct given_option {
+  const char* name;
+  bool is_given;
+};
+
+// Refuses what only an index that is built has, beside the file of one.
+void check_beside_index(const std::string& index, std::span<const given_option> of_a_build);
+
+// Refuses a place of `--save-index` where no file can be, before the work.
+void check_index_place(const std::string& path);
+
 // Refuses what are no row ids.
 void check_row_ids(const typed_file& row_ids);
 

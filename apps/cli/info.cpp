@@ -30,18 +30,22 @@ nlohmann::ordered_json facts_of_file(const info_arguments& arguments) {
   const kept_key key = read_note(arguments.file, found);
   if (!arguments.no_verify) {
     const session on(backend::cpu);
-    load(backend::cpu, on, arguments.file);
+    found.is_minima ? void(load_rmq(backend::cpu, on, arguments.file))
+                    : void(load(backend::cpu, on, arguments.file));
   }
-  return {{"structure", found.structure},
-          {"options", found.options},
-          {"key", key.types()},
-          {"rows", found.n},
-          {"entries", found.entries},
-          {"max_row_id", found.max_row_id},
-          {"row_id_bits", found.row_id_bits},
-          {"bytes", found.bytes},
-          {"version", found.version},
-          {"verified", !arguments.no_verify}};
+  nlohmann::ordered_json facts{{"structure", found.structure}, {"options", found.options}};
+  if (found.is_minima) {
+    facts.update({{"value", key.types()}, {"values", found.n}});
+  } else {
+    facts.update({{"key", key.types()},
+                  {"rows", found.n},
+                  {"entries", found.entries},
+                  {"max_row_id", found.max_row_id},
+                  {"row_id_bits", found.row_id_bits}});
+  }
+  facts.update(
+      {{"bytes", found.bytes}, {"version", found.version}, {"verified", !arguments.no_verify}});
+  return facts;
 }
 
 void print_facts(const nlohmann::ordered_json& facts) {
@@ -66,6 +70,7 @@ void add_info_command(CLI::App& app) {
                     "Read what the file says of itself alone, whatever its size");
   bench::add_json_option(*command, arguments->json, "Write JSON instead");
   command->footer(
+      "A file of `raydex rmq --save-index` has `values` of an array.\n"
       "A file is verified as for --index: by its checksums, and by a look at its entries. One "
       "that\n"
       "was changed or cut off is refused, with the part that is wrong. `rows` are those of the\n"

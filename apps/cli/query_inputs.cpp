@@ -40,16 +40,11 @@ void check_index_files(const query_arguments& arguments) {
     if (arguments.no_verify) throw invalid_argument("--no-verify goes with --index");
     return;
   }
-  const std::pair<const char*, bool> of_a_build[] = {{"--keys", !arguments.keys.empty()},
-                                                     {"--row-ids", !arguments.row_ids.empty()},
-                                                     {"--structure", arguments.structure != "auto"},
-                                                     {"--option", !arguments.options.empty()}};
-  for (const auto& [option, is_given] : of_a_build) {
-    if (!is_given) continue;
-    throw invalid_argument(fmt::format(
-        "{} is of an index that is built, and --index {} has one; leave one of them out", option,
-        arguments.index));
-  }
+  const given_option of_a_build[] = {{"--keys", !arguments.keys.empty()},
+                                     {"--row-ids", !arguments.row_ids.empty()},
+                                     {"--structure", arguments.structure != "auto"},
+                                     {"--option", !arguments.options.empty()}};
+  check_beside_index(arguments.index, of_a_build);
 }
 
 // Refuses what is of answers, and that nothing is done.
@@ -58,29 +53,16 @@ void check_without_probes(const query_arguments& arguments) {
     throw invalid_argument(
         "give one of --points, --ranges and --prefixes, or --save-index, which needs none");
   }
-  const std::pair<const char*, bool> of_answers[] = {{"--result", !arguments.result.empty()},
-                                                     {"--out", !arguments.out.empty()},
-                                                     {"--values", !arguments.values.empty()},
-                                                     {"--aggregate", arguments.aggregate},
-                                                     {"--strict", arguments.strict}};
+  const given_option of_answers[] = {{"--result", !arguments.result.empty()},
+                                     {"--out", !arguments.out.empty()},
+                                     {"--values", !arguments.values.empty()},
+                                     {"--aggregate", arguments.aggregate},
+                                     {"--strict", arguments.strict}};
   for (const auto& [option, is_given] : of_answers) {
     if (!is_given) continue;
     throw invalid_argument(
         fmt::format("{} is of answers; give one of --points, --ranges and --prefixes", option));
   }
-}
-
-// Refuses a place where no file can be, before the work.
-void check_place(const std::string& path) {
-  if (path.empty()) return;
-  std::error_code absent;
-  const bool is_other =
-      std::filesystem::exists(path, absent) && !std::filesystem::is_regular_file(path, absent);
-  if (path == "-" || is_other) {
-    throw invalid_argument(
-        fmt::format("--save-index {}: an index is written to a file; give the name of one", path));
-  }
-  const io::output_file tried(path);
 }
 
 void check_edits(const query_arguments& arguments) {
@@ -137,6 +119,10 @@ void check(const query_arguments& arguments) {
 // Opens the file of an index, as far as it says what its keys are.
 void open_index(const query_arguments& arguments, query_inputs& in) {
   in.file = inspect(arguments.index);
+  if (in.file->is_minima) {
+    throw invalid_argument(
+        fmt::format("{} has range minima; ask it by raydex rmq --index", arguments.index));
+  }
   in.kept = read_note(arguments.index, *in.file);
   if (!in.kept->obstacle.empty()) {
     throw unsupported(
@@ -347,7 +333,7 @@ query_inputs parse_query(const query_arguments& arguments) {
                     "--insert and no --erase");
   }
   check_edits(arguments);
-  check_place(arguments.save_index);
+  check_index_place(arguments.save_index);
   if (arguments.has_probes()) in.asked.names = split_asked(arguments);
   if (!arguments.insert.empty()) in.insert.names = split_columns("--insert", arguments.insert);
   if (!arguments.erase.empty()) in.erase.names = split_columns("--erase", arguments.erase);

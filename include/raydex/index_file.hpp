@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Indexes in files. A file has the memory of an index as it is, so that one in host memory is
-/// opened by mapping the file: nothing is sorted, and processes share what they read of it. `rx`,
-/// `cgrx` and indexes of 64-bit row ids have their sorted entries in it, and what finds them is
-/// built when the file is loaded. The same file is loaded on `cpu` and `cuda`, with equal answers.
+/// Indexes over keys, and structures for range minima, in files. A file has the memory of an index
+/// as it is, so that one in host memory is opened by mapping the file: nothing is sorted, and
+/// processes share what they read of it. `rx`, `cgrx` and indexes of 64-bit row ids have their
+/// sorted entries in it, and what finds them is built when the file is loaded. The same file is
+/// loaded on `cpu` and `cuda`, with equal answers.
 ///
 /// A file has a header of 64 bytes, the arrays of the index, each aligned to 256 bytes, and a
 /// directory that says what they are; numbers are little-endian. Header, directory and each array
@@ -22,6 +23,7 @@
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/memory.hpp"
+#include "raydex/rmq.hpp"
 
 namespace raydex {
 
@@ -88,21 +90,58 @@ RAYDEX_EXPORT loaded_index from_bytes(backend where, const context& on,
                                       std::span<const std::byte> bytes,
                                       const load_options& options = {});
 
-/// What a file says of its index.
+/// Writes a structure for minima or maxima to a file as `save` does an index: the array, and what
+/// is beside it, of `rmq_lca`, `rmq_rx` and `top=rays` the array alone. Values that have changed
+/// must have been taken in by `refresh`.
+RAYDEX_EXPORT void save(const context& on, const rmq& of, const std::string& path,
+                        std::string_view note = {});
+
+/// The bytes that such a file would have.
+RAYDEX_EXPORT std::vector<std::byte> to_bytes(const context& on, const rmq& of,
+                                              std::string_view note = {});
+
+/// A structure for minima from a file, and what was saved with it.
+struct loaded_rmq {
+  std::unique_ptr<rmq> held;  ///< the structure, of the class that built it
+  std::string note;           ///< the note
+};
+
+/// Loads a structure for minima or maxima, over an array of its own: on `cpu` that of the file,
+/// which it maps as long as it lives; on a GPU a copy. The bytes that `info` names are those beside
+/// it.
+///
+/// @param where the backend: `cpu` or `cuda`; of structures of rays `cpu` or `optix`
+/// @param on as for `build_rmq`
+/// @param path the file
+/// @param options how. With `verify` a read of the file, and the structure is built again. Without,
+///        `rmq_cover`, `rmq_hierarchy` with `top=scan` and `rmq_scan` on `cpu` are opened in a
+///        millisecond; others, and those of more than 2^32 - 2^23 values, are built again.
+///
+/// *Errors*: as `load` and `build_rmq`; each refuses the files of the other.
+RAYDEX_EXPORT loaded_rmq load_rmq(backend where, const context& on, const std::string& path,
+                                  const load_options& options = {});
+
+/// The same from bytes, which are copied.
+RAYDEX_EXPORT loaded_rmq rmq_from_bytes(backend where, const context& on,
+                                        std::span<const std::byte> bytes,
+                                        const load_options& options = {});
+
+/// What a file says of what it holds.
 struct index_file_info {
   std::uint32_t version = 0;      ///< of the format
   std::uint64_t bytes = 0;        ///< of the file
   std::string structure;          ///< its name
   std::string options;            ///< those in force, as `index_info` has them
-  key_format key;                 ///< of its keys
-  std::uint64_t row_id_bits = 0;  ///< 32 or 64
-  std::uint64_t n = 0;            ///< rows of the column
-  std::uint64_t entries = 0;      ///< rows that are not missing, and what edits have added
-  std::uint64_t max_row_id = 0;   ///< the largest row that it was given
+  key_format key;                 ///< of its keys, or of the values of the array
+  std::uint64_t row_id_bits = 0;  ///< 32 or 64; of minima 0
+  std::uint64_t n = 0;            ///< rows of the column, or values
+  std::uint64_t entries = 0;      ///< rows that are not missing, and what edits have added; n
+  std::uint64_t max_row_id = 0;   ///< the largest row that it was given; 0
   std::string note;               ///< the note that was saved with it
+  bool is_minima = false;         ///< whether that is a structure of `load_rmq`, not of `load`
 };
 
-/// Reads what a file says of its index, and loads nothing.
+/// Reads what a file says of what it holds, and loads nothing.
 ///
 /// @param path the file
 ///

@@ -65,6 +65,7 @@ struct rmq_info {
   key_format value;                            ///< of the array's values
   rmq_extreme extreme = rmq_extreme::minimum;  ///< what it was built for
   std::uint64_t n = 0;                         ///< values in the array
+  const void* array = nullptr;                 ///< the first of them
   std::string options;               ///< the options in force, as `name=value` separated by spaces
   std::uint64_t resident_bytes = 0;  ///< bytes held beside the array, measured
   std::uint64_t build_peak_bytes = 0;  ///< most bytes allocated at once during the build, measured
@@ -74,8 +75,8 @@ struct rmq_info {
 /// build had `extreme=maximum`. What is said of minima holds for maxima in the opposite order.
 ///
 /// The array stays where it is: it is read by the build and by queries, and must outlive the
-/// structure. Its values are ordered as keys are: -0.0 equals 0.0, NaN comes after everything and
-/// equals itself.
+/// structure; one of `load_rmq` has an array of its own. Its values are ordered as keys are: -0.0
+/// equals 0.0, NaN comes after everything and equals itself.
 ///
 /// *Ranges* are `ranges(lower, upper)` of positions, both ends included, counted from 0; columns of
 /// uint32, uint64, int32 or int64. A range is cut to the array on both sides: of 3 values, [-4, 1]
@@ -146,8 +147,13 @@ class RAYDEX_EXPORT rmq {
   virtual std::uint64_t do_check(const context& on, const probes& ranges) const = 0;
   /// Copies bytes of the backend's memory to the host; synchronises.
   virtual void do_read(const context& on, void* to, const void* from, std::size_t bytes) const = 0;
+  /// Copies bytes of the host to the backend's memory; synchronises.
+  virtual void do_write(const context& on, void* to, const void* from, std::size_t bytes) const = 0;
   /// Does `refresh`. By default, throws `unsupported`.
   virtual void do_refresh(stream_t stream, const column& positions);
+  /// Names its arrays to a file, which saves them, or has others in their place, over the array of
+  /// `info`. By default it has none to keep: returns false, and is built again.
+  virtual bool do_keep(const context& own, kept_memory& file);
   /// @}
 
   /// Checks the types of values and places of a view, and that it is of minima.
@@ -163,10 +169,13 @@ class RAYDEX_EXPORT rmq {
   rmq_info info_;
 
  private:
+  friend class index_keeper;
+
   void check_batch(const context& on, const probes& ranges, std::uint64_t out_size) const;
   void values(rmq_extreme wanted, const context& on, const probes& ranges,
               const value_span& out) const;
 
+  std::shared_ptr<const void> array_;  // of one that was loaded; others' is the caller's
   tracking_resource memory_;
 };
 

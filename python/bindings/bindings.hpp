@@ -15,7 +15,9 @@
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "raydex/raydex.hpp"
 
@@ -44,6 +46,13 @@ class answering_python : interruptible {
 
 // No call of the library holds the lock of the interpreter.
 using without_gil = nb::call_guard<nb::gil_scoped_release, answering_python>;
+// Calls it so, for those who make objects of Python of what it returns.
+template <class Call>
+auto unlocked(const Call& call) {
+  const nb::gil_scoped_release released;
+  const answering_python watched;
+  return call();
+}
 
 template <class T>
 T* pointer(address to) {
@@ -198,12 +207,36 @@ class handle {
   mutable mutex mutex_;
 };
 
+// Two structures over one array, or one of them: asked and changed as one.
+struct extremes {
+  std::unique_ptr<rmq> minima;
+  std::unique_ptr<rmq> maxima;
+
+  const rmq& rmq_of(bool largest) const { return largest ? *maxima : *minima; }
+};
+
+// What a file has.
+inline nb::bytes bytes_of(const std::vector<std::byte>& all) {
+  return nb::bytes(all.data(), all.size());
+}
+inline std::span<const std::byte> span_of(const nb::bytes& all) {
+  return {reinterpret_cast<const std::byte*>(all.c_str()), all.size()};
+}
+inline std::string_view text_of(const nb::bytes& all) {
+  return {all.c_str(), all.size()};
+}
+
 // The kind of join that a name says.
 join_kind kind_of(const std::string& how);
 
 using index_handle = handle<index>;
+using rmq_handle = handle<extremes>;
 using join_handle = handle<join>;
 using joined_handle = handle<joined>;
+
+// What was loaded, and its note.
+nb::tuple handle_and_note(loaded_index made, backend where);
+nb::tuple handle_and_note(loaded_rmq made, backend where);
 
 // Each adds what one file has.
 void bind_errors(nb::module_& to);

@@ -7,6 +7,7 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "bindings.hpp"
@@ -160,60 +161,49 @@ std::unique_ptr<index_handle> copy(const index_handle& self, const session& from
 
 void save_index(const index_handle& self, const session& from, address stream,
                 const nb::bytes& path, const nb::bytes& note) {
-  const std::string name(path.c_str(), path.size());
   self.shared_once([&](const index& one) {
-    save(context_of(from, stream), one, name, {note.c_str(), note.size()});
+    save(context_of(from, stream), one, std::string(text_of(path)), text_of(note));
   });
 }
 
 nb::bytes index_bytes(const index_handle& self, const session& from, address stream,
                       const nb::bytes& note) {
-  const std::vector<std::byte> all = [&] {
-    const nb::gil_scoped_release unlocked;
-    const answering_python watched;
-    return self.shared_once([&](const index& one) {
-      return to_bytes(context_of(from, stream), one, {note.c_str(), note.size()});
-    });
-  }();
-  return nb::bytes(all.data(), all.size());
+  return bytes_of(unlocked([&] {
+    return self.shared_once(
+        [&](const index& one) { return to_bytes(context_of(from, stream), one, text_of(note)); });
+  }));
 }
 
-// An index that was loaded, and its note.
-template <class Load>
-nb::tuple loaded(const std::string& backend_name, const Load& load_on) {
-  const backend chosen = parse_backend(backend_name);
-  loaded_index made = [&] {
-    const nb::gil_scoped_release unlocked;
-    const answering_python watched;
-    return load_on(chosen);
-  }();
-  return nb::make_tuple(std::make_unique<index_handle>(std::move(made.held), "index", chosen),
-                        nb::bytes(made.note.data(), made.note.size()));
-}
-
-nb::tuple load_index(const std::string& backend_name, const session& from, address stream,
-                     const nb::bytes& path, bool verify) {
-  const std::string name(path.c_str(), path.size());
-  return loaded(backend_name, [&](backend where) {
-    return load(where, context_of(from, stream), name, {.verify = verify});
+// The index of a file, or the minima.
+nb::tuple load_file(const std::string& backend_name, const session& from, address stream,
+                    const nb::bytes& path, bool verify) {
+  const backend where = parse_backend(backend_name);
+  const std::string name(text_of(path));
+  auto made = unlocked([&]() -> std::variant<loaded_index, loaded_rmq> {
+    const context on = context_of(from, stream);
+    if (inspect(name).is_minima) return load_rmq(where, on, name, {.verify = verify});
+    return load(where, on, name, {.verify = verify});
   });
+  return std::visit([&](auto& one) { return handle_and_note(std::move(one), where); }, made);
 }
 
 nb::tuple index_of_bytes(const std::string& backend_name, const session& from, address stream,
                          const nb::bytes& kept, bool verify) {
-  const auto* const first = reinterpret_cast<const std::byte*>(kept.c_str());
-  return loaded(backend_name, [&](backend where) {
-    return from_bytes(where, context_of(from, stream), {first, kept.size()}, {.verify = verify});
-  });
+  const backend where = parse_backend(backend_name);
+  return handle_and_note(unlocked([&] {
+                           return from_bytes(where, context_of(from, stream), span_of(kept),
+                                             {.verify = verify});
+                         }),
+                         where);
 }
 
 using builder_handle = handle<index_file_builder>;
 
 void begin_file(builder_handle* self, const session& from, const nb::bytes& path,
                 const key_format& key, std::uint64_t memory, const nb::bytes& spill) {
-  const std::string name(path.c_str(), path.size());
-  const std::string folder(spill.c_str(), spill.size());
-  const nb::gil_scoped_release unlocked;
+  const std::string name(text_of(path));
+  const std::string folder(text_of(spill));
+  const nb::gil_scoped_release released;
   new (self) builder_handle(
       std::make_unique<index_file_builder>(context_of(from, 0), name, key,
                                            index_file_options{.memory = memory, .spill = folder}),
@@ -225,7 +215,7 @@ void append_chunk(builder_handle& self, const column& keys) {
 }
 
 void finish_file(builder_handle& self, const nb::bytes& note) {
-  self.alone([&](index_file_builder& one) { one.finish({note.c_str(), note.size()}); });
+  self.alone([&](index_file_builder& one) { one.finish(text_of(note)); });
 }
 
 void search_sorted_on(const std::string& backend_name, const session& from, address stream,
@@ -242,6 +232,11 @@ void is_in_on(const std::string& backend_name, const session& from, address stre
 }
 
 }  // namespace
+
+nb::tuple handle_and_note(loaded_index made, backend where) {
+  return nb::make_tuple(std::make_unique<index_handle>(std::move(made.held), "index", where),
+                        nb::bytes(made.note.data(), made.note.size()));
+}
 
 void bind_index(nb::module_& to) {
   using nb::arg;
@@ -276,10 +271,6 @@ void bind_index(nb::module_& to) {
       .def("save", save_index, arg("session"), arg("stream"), arg("path"), arg("note"),
            without_gil())
       .def("to_bytes", index_bytes, arg("session"), arg("stream"), arg("note"))
-      .def_static("load", load_index, arg("backend"), arg("session"), arg("stream"), arg("path"),
-                  arg("verify"),
-                  nb::sig("def load(backend: str, session: Session, stream: int, path: bytes, "
-                          "verify: bool) -> tuple[Index, bytes]"))
       .def_static("from_bytes", index_of_bytes, arg("backend"), arg("session"), arg("stream"),
                   arg("kept"), arg("verify"),
                   nb::sig("def from_bytes(backend: str, session: Session, stream: int, kept: "
@@ -291,6 +282,10 @@ void bind_index(nb::module_& to) {
       .def("append", append_chunk, arg("keys"), without_gil())
       .def("finish", finish_file, arg("note"), without_gil())
       .def("close", &builder_handle::close, arg("before") = nb::none(), without_gil());
+  to.def("load", load_file, arg("backend"), arg("session"), arg("stream"), arg("path"),
+         arg("verify"),
+         nb::sig("def load(backend: str, session: Session, stream: int, path: bytes, verify: bool) "
+                 "-> tuple[Index | Rmq, bytes]"));
   to.def("search_sorted", search_sorted_on, arg("backend"), arg("session"), arg("stream"),
          arg("sorted"), arg("wanted"), arg("right"), arg("out"), arg("size"), without_gil());
   to.def("is_in", is_in_on, arg("backend"), arg("session"), arg("stream"), arg("tests"),

@@ -2,6 +2,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <vector>
 
@@ -11,14 +12,11 @@ namespace raydex::python {
 
 namespace {
 
-// Two structures over one array, or one of them: asked and changed as one.
-struct extremes {
-  std::unique_ptr<rmq> minima;
-  std::unique_ptr<rmq> maxima;
-
-  const rmq& rmq_of(bool largest) const { return largest ? *maxima : *minima; }
-};
-using rmq_handle = handle<extremes>;
+std::unique_ptr<rmq> build_maxima(const std::string& structure, backend where, const context& on,
+                                  const column& values, option_map options) {
+  options["extreme"] = "maximum";
+  return build_rmq(structure, where, on, values, options);
+}
 
 // `minima`, `maxima`: what it answers.
 void build_minima(rmq_handle* self, const std::string& structure, const std::string& backend_name,
@@ -28,11 +26,8 @@ void build_minima(rmq_handle* self, const std::string& structure, const std::str
   auto made = std::make_unique<extremes>();
   if (minima)
     made->minima = build_rmq(structure, chosen, context_of(from, stream), values, options);
-  if (maxima) {
-    option_map of_maxima = options;
-    of_maxima["extreme"] = "maximum";
-    made->maxima = build_rmq(structure, chosen, context_of(from, stream), values, of_maxima);
-  }
+  if (maxima)
+    made->maxima = build_maxima(structure, chosen, context_of(from, stream), values, options);
   new (self) rmq_handle(std::move(made), "rmq", chosen);
 }
 
@@ -83,7 +78,55 @@ void refresh(rmq_handle& self, address stream, const column& positions, nb::hand
   });
 }
 
+// What a file has: of both, minima.
+const rmq& kept(const extremes& one) {
+  return one.minima != nullptr ? *one.minima : *one.maxima;
+}
+
+void save_minima(const rmq_handle& self, const session& from, address stream, const nb::bytes& path,
+                 const nb::bytes& note) {
+  self.shared_once([&](const extremes& one) {
+    save(context_of(from, stream), kept(one), std::string(text_of(path)), text_of(note));
+  });
+}
+
+nb::bytes minima_bytes(const rmq_handle& self, const session& from, address stream,
+                       const nb::bytes& note) {
+  return bytes_of(unlocked([&] {
+    return self.shared_once([&](const extremes& one) {
+      return to_bytes(context_of(from, stream), kept(one), text_of(note));
+    });
+  }));
+}
+
+nb::tuple minima_of_bytes(const std::string& backend_name, const session& from, address stream,
+                          const nb::bytes& kept, bool verify) {
+  const backend where = parse_backend(backend_name);
+  return handle_and_note(unlocked([&] {
+                           return rmq_from_bytes(where, context_of(from, stream), span_of(kept),
+                                                 {.verify = verify});
+                         }),
+                         where);
+}
+
+// Beside minima that were loaded, over their array.
+void add_maxima(rmq_handle& self, const session& from, address stream, const option_map& options) {
+  self.alone([&](extremes& one) {
+    const rmq_info& info = one.minima->info();
+    one.maxima = build_maxima(info.structure, info.where, context_of(from, stream),
+                              {info.value, info.array, info.n}, options);
+  });
+}
+
 }  // namespace
+
+nb::tuple handle_and_note(loaded_rmq made, backend where) {
+  const bool is_of_minima = made.held->info().extreme == rmq_extreme::minimum;
+  auto both = std::make_unique<extremes>();
+  (is_of_minima ? both->minima : both->maxima) = std::move(made.held);
+  return nb::make_tuple(std::make_unique<rmq_handle>(std::move(both), "rmq", where),
+                        nb::bytes(made.note.data(), made.note.size()));
+}
 
 void bind_minima(nb::module_& to) {
   using nb::arg;
@@ -97,6 +140,14 @@ void bind_minima(nb::module_& to) {
            arg("largest"), arg("format"), arg("out"), arg("size"), without_gil())
       .def("position", position, arg("session"), arg("stream"), arg("lower"), arg("upper"),
            arg("largest"), arg("out"), arg("size"), without_gil())
+      .def("save", save_minima, arg("session"), arg("stream"), arg("path"), arg("note"),
+           without_gil())
+      .def("to_bytes", minima_bytes, arg("session"), arg("stream"), arg("note"))
+      .def_static("from_bytes", minima_of_bytes, arg("backend"), arg("session"), arg("stream"),
+                  arg("kept"), arg("verify"),
+                  nb::sig("def from_bytes(backend: str, session: Session, stream: int, kept: "
+                          "bytes, verify: bool) -> tuple[Rmq, bytes]"))
+      .def("add_maxima", add_maxima, arg("session"), arg("stream"), arg("options"), without_gil())
       .def("refresh", refresh, arg("stream"), arg("positions"), arg("before").none(), without_gil())
       .def("close", &rmq_handle::close, arg("before") = nb::none(), without_gil());
 }

@@ -112,7 +112,8 @@ def build_file(
     finally:
         if builder is not None:
             builder.close()
-    return load(path, verify=False)
+    index: Index = load(path, verify=False)
+    return index
 
 
 def _begin(path: bytes, key: Key, memory: int, spill: bytes) -> Any:

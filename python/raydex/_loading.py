@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from raydex import _raydex
 from raydex._arguments import flag
@@ -12,13 +13,14 @@ from raydex._devices import stream_number
 from raydex._errors import InvalidArgument
 from raydex._index import Index
 from raydex._kept import device_of, path_of
+from raydex._minima import Rmq
 from raydex.typing import DeviceLike, StreamLike
 
 
 def load(
     path: str | os.PathLike[str], device: DeviceLike = "cpu", stream: StreamLike = None, *, verify: bool = True
-) -> Index:
-    """Opens the file of an index, which `Index.save` wrote.
+) -> Any:
+    """Opens the file of an index, or of minima, which `Index.save` or `Rmq.save` wrote.
 
         >>> import raydex, tempfile, os
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -34,37 +36,44 @@ def load(
         The file. An index in host memory maps it: it may be replaced or removed while the index is open, but must not
         be changed in place.
     device
-        Where the index is to be: `cpu`, `cuda`, `cuda:0`, or `optix` for `rx` and `cgrx`. It need not be where it was.
+        Where the index is to be: `cpu`, `cuda`, `cuda:0`, or `optix` for `rx`, `cgrx` and `rmq_rx`. It need not be
+        where it was.
     stream
         Of a GPU: the stream of the copies, on which the index frees its memory.
     verify
         Whether all of the file is read and verified before anything is used: checksums, by which a damaged file is
-        refused, and the entries, from which all but sorted arrays are built again. So a file that somebody made to
-        do harm ends no process. Without it only what the file says of itself is verified: take it for your own files.
-        An index in host memory is then open at once, whatever its size, if it has no scene and no dictionary.
+        refused, and the entries, from which all but sorted arrays are built again, as minima are over their array. So
+        a file that somebody made to do harm ends no process. Without it only what the file says of itself is verified:
+        take it for your own files. What is in host memory is then open at once, whatever its size, if it has no scene
+        and no dictionary, is no `rmq_lca`, and of minima of `extremes="both"`.
 
     Returns
     -------
-    Index, or CompositeIndex
-        As it was saved. On the CPU edits copy what they change; the file stays as it is.
+    Index, CompositeIndex or Rmq
+        As it was saved. On the CPU edits copy what they change; the file stays as it is. An `Rmq` has the array of the
+        file, and takes no `refresh`.
 
     Raises
     ------
     InvalidArgument
         For a file that is none, of another version, cut off or changed; the message names the part.
     Unsupported
-        Where the structure is not on the device: `rx` and `cgrx` are on `cpu` and `optix`, others on `cpu` and `cuda`.
+        Where the structure is not on the device: `rx`, `cgrx` and `rmq_rx` are on `cpu` and `optix`, others on `cpu`
+        and `cuda`.
 
     Cost
     ----
     With `verify` a read of the file, and a build, which sorts entries of hash tables alone; without it none. `rx`
     and `cgrx` build their scene, and an index of texts of more than 8 bytes the dictionary of them, in any case.
+    Minima of `extremes="both"` build the structure of the maxima, `rmq_lca` and `rmq_rx` all of theirs.
     """
     flag("verify", verify)
     name, target = path_of(path), device_of(device)
     if stream is not None and target.number is None:
         raise InvalidArgument(f"stream: {stream!r}, but an index in host memory has none; leave it out")
     number = 0 if stream is None else stream_number(stream)
-    native, note = target.run(_raydex.Index.load, target.backend, target.session(), number, name, bool(verify))
+    native, note = target.run(_raydex.load, target.backend, target.session(), number, name, bool(verify))
+    if isinstance(native, _raydex.Rmq):
+        return Rmq._of_note(native, note, target, number, stream)
     kind = CompositeIndex if CompositeIndex._made_note(note) else Index
     return kind._of_note(native, note, target, number, stream)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Callable, cast, overload
 
@@ -20,7 +21,8 @@ from raydex._frames import check_labels, is_series, series_like
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._infos import bytes_as_text, options_of
-from raydex._keys import Key, format_of
+from raydex._kept import device_of, facts_of, key_in, key_of_format, note_of, path_of
+from raydex._keys import Key, facts_of_key, format_of
 from raydex._plain import plain_columns
 from raydex._progress import shown
 from raydex._sources import Source, look, not_a_text, same_device
@@ -73,23 +75,38 @@ class Rmq(Held):
     above its upper one. *Results*, *streams* and *threads* are as of `raydex.Index`.
 
     The array stays where it is and is kept; after a change of its values `refresh` is called.
+
+    *Copies*: `copy.copy`, `copy.deepcopy` and `pickle` copy the array as well, through host memory, and so does `save`.
+    A copy has that array alone, and takes no `refresh`. An unpickled one is on a device of the same name. Pickles run
+    code: unpickle what you trust alone.
     """
 
     __module__ = "raydex"
     _called = "rmq"
-    _instead = dict.fromkeys(
-        ORDER_STATISTICS,
-        "of each range it has the smallest or largest value alone: min, argmin, max, argmax",
-    )
+    _instead = {
+        **dict.fromkeys(("dump", "to_file"), "save(path) writes it to a file"),
+        **dict.fromkeys(
+            ORDER_STATISTICS,
+            "of each range it has the smallest or largest value alone: min, argmin, max, argmax",
+        ),
+    }
 
     def __init__(
-        self, native: _raydex.Rmq, extremes: tuple[str, ...], device: Device, values: Column, kept: Any, stream: int
+        self,
+        native: _raydex.Rmq,
+        extremes: tuple[str, ...],
+        device: Device,
+        key: Key,
+        kept: Any,
+        stream: int,
+        values: Column | None = None,
     ) -> None:
+        """`values`: the array, where it is the caller's."""
         super().__init__(native, device, kept, stream)
         self._extremes = extremes  # "min" and "max", or one of them
-        self._values: Column | None = values
-        self._key = values.key
-        self._is_copy = dtype_of(values.source, stream) != values.key.dtype
+        self._values = values
+        self._key = key
+        self._is_copy = values is None or dtype_of(values.source, stream) != key.dtype
 
     @property
     def info(self) -> RmqInfo:
@@ -132,6 +149,64 @@ class Rmq(Held):
     def _free(self) -> None:
         super()._free()
         self._values = None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the structure and its array to a file, which `raydex.load` opens.
+
+            >>> import raydex, tempfile, os
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "prices.lows")
+            ...     raydex.rmq([5, 2, 8, 1, 9]).save(path)
+            ...     with raydex.load(path) as lows:
+            ...         lows.min([0, 2], [2, 4])
+            array([2, 1])
+
+        The file is written whole or not at all, as `Index.save` does it. Times come back with their units. Values that
+        have changed are to be taken in by `refresh` before.
+
+        Cost: a read of the array and of what is beside it, and a write of as many bytes, for which the disk is waited.
+        Of `extremes="both"` the structure of the maxima is not written, nor is that of `rmq_lca` and `rmq_rx`."""
+        name = path_of(path)
+        with self._changes:
+            self._keep(self._native.save, name)
+
+    def _keep(self, call: Callable[..., Any], *more: Any) -> Any:
+        """Has the native structure write what it is, within `_changes`."""
+        self._check_open()
+        note = note_of({"key": facts_of_key(self._key), "extremes": list(self._extremes)})
+        wait = self._before(self._stream)
+        if wait is not None:
+            wait()
+        return self._device.run(call, self._device.session(), self._stream, *more, note)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        with self._changes:
+            return (Rmq._of_bytes, (self._keep(self._native.to_bytes), self._device.name))
+
+    @classmethod
+    def _of_bytes(cls, kept: bytes, device: str) -> Rmq:
+        """What a pickle calls."""
+        target = device_of(device)
+        native, note = target.run(_raydex.Rmq.from_bytes, target.backend, target.session(), 0, kept, True)
+        return cls._of_note(native, note, target, 0, None)
+
+    @classmethod
+    def _of_note(cls, native: Any, note: bytes, device: Device, stream: int, kept: Any) -> Rmq:
+        """What was loaded with a note, be it one of Python or not."""
+        [(_, _, value, _, options, *_)] = native.info()
+        named = options_of(options)
+        extremes: tuple[str, ...] = (named.pop("extreme")[:3],)
+        try:
+            found = facts_of(note)
+            key = key_of_format(value) if found is None else key_in(found[0], value)
+            if not _has_order_of_numbers(key):
+                raise ValueError(f"values that are {key}")
+            if found is not None and found[0].get("extremes") == ["min", "max"] and extremes == ("min",):
+                device.run(native.add_maxima, device.session(), stream, named)
+                extremes = ("min", "max")
+        except (ValueError, TypeError, KeyError, RecursionError) as problem:
+            raise InvalidArgument(f"path: section 'note': it is none of minima: {problem}") from None
+        return Rmq(native, extremes, device, key, kept, stream)
 
     def _ask(self, lower: Any, upper: Any, stream: Any, dtype: str, call: Callable[..., None], *more: Any) -> Any:
         plain = plain_columns(lower, upper, stream, self._device.number)
@@ -261,12 +336,16 @@ class Rmq(Held):
         self._check_open()
         if self._is_copy:
             raise InvalidArgument(
-                "rmq: it is over a widened copy of the array; build another one"
+                "rmq: it is over a widened copy of the array, or over that of a file; build another one"
             )
         number, kept = source.library.stream_for(stream)
         [cells] = _positions([source], number)
         self._streams[number] = kept
         self._device.run(self._native.refresh, number, cells.native, self._before(number))
+
+
+def _has_order_of_numbers(key: Key) -> bool:
+    return key.dtype is not None and key.dtype.kind != "S" and key.scale is None
 
 
 def _may_be_none(found: Any, largest: bool) -> Any:
@@ -349,7 +428,7 @@ def rmq(
     target = source.library.device_for(device, structure)
     number, kept = source.library.stream_for(stream)
     values = column_of(source, number)
-    if values.key.dtype is None or values.key.dtype.kind == "S" or values.key.scale is not None:
+    if not _has_order_of_numbers(values.key):
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers and times")
     if isinstance(source.cells, HostCells):
         cells, there = values.kept[0], values.kept[1]
@@ -364,4 +443,4 @@ def rmq(
             _raydex.Rmq, structure, target.backend, target.session(), number, values.native,
             option_texts(options, structure, rmq), "min" in wanted, "max" in wanted,
         )  # fmt: skip
-    return Rmq(native, wanted, target, values, kept, number)
+    return Rmq(native, wanted, target, values.key, kept, number, values)

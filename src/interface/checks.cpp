@@ -247,6 +247,7 @@ rmq_info info_of(const structure_facts& facts, backend where, const column& valu
   info.where = where;
   info.value = values.format;
   info.n = values.size;
+  info.array = values.data;
   return info;
 }
 

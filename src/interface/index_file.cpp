@@ -16,11 +16,13 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/dispatch.hpp"
 #include "src/interface/index_file_format.hpp"
 #include "src/interface/index_file_sink.hpp"
 #include "src/interface/kept_memory.hpp"
@@ -30,19 +32,40 @@ namespace raydex {
 
 kept_memory::~kept_memory() = default;
 
-// What files do with an index, and users do not see.
+// What files do with an index or a structure for minima, and users do not see.
 class index_keeper {
  public:
-  static void keep(index& one, const context& on, kept_memory& file) {
-    one.do_keep({one.memory(), on.stream}, file);
+  template <class One>
+  static auto keep(One& one, const context& on, kept_memory& file) {
+    return one.do_keep({one.memory(), on.stream}, file);
   }
-  static tracking_resource& memory(index& one) { return one.memory(); }
-  static void measure(index& one) { one.measure(); }
+  template <class One>
+  static tracking_resource& memory(One& one) {
+    return one.memory();
+  }
+  template <class One>
+  static void measure(One& one) {
+    one.measure();
+  }
   static void describe(index& one, std::uint64_t n, std::uint64_t entries,
                        std::uint64_t max_row_id) {
     one.info_.n = n;
     one.info_.entries = entries;
     one.info_.max_row_id = max_row_id;
+  }
+  static void describe(rmq& one, const column& array) {
+    one.info_.n = array.size;
+    one.info_.array = array.data;
+  }
+  // Has a structure keep what owns its array.
+  static void own(rmq& one, std::shared_ptr<const void> array) { one.array_ = std::move(array); }
+  static void read(const rmq& one, const context& on, void* to, const void* from,
+                   std::size_t bytes) {
+    one.do_read(on, to, from, bytes);
+  }
+  static void write(const rmq& one, const context& on, void* to, const void* from,
+                    std::size_t bytes) {
+    one.do_write(on, to, from, bytes);
   }
 };
 
@@ -65,12 +88,28 @@ class memory_writer final : public kept_memory {
   // Writes what is in host memory.
   void add(const char* name, std::span<const std::byte> bytes) {
     begin(name, bytes.size());
-    for (std::size_t at = 0; at < bytes.size(); at += cached)
-      put(bytes.subspan(at, std::min(cached, bytes.size() - at)));
+    put_from_host(bytes);
+    end();
+  }
+  // Writes the array of a structure, as far behind a multiple of `values_step` as in memory: what
+  // is beside it depends on that.
+  void add_array(const context& on, const rmq& of) {
+    const rmq_info& info = of.info();
+    const auto* const first = static_cast<const std::byte*>(info.array);
+    const std::uint64_t bytes = info.n * info.value.width;
+    std::uint64_t before = reinterpret_cast<std::uintptr_t>(first) % values_step;
+    number("before", before);
+    begin(values_section, before + bytes);
+    const std::array<std::byte, values_step> zeros{};
+    put(std::span(zeros).first(before));
+    put_from(on, first, bytes, [&](void* to, const void* from, std::size_t size) {
+      index_keeper::read(of, on, to, from, size);
+    });
     end();
   }
 
-  void finish(const index_info& info) {
+  template <class Info>
+  void finish(const Info& info) {
     describe(directory_, info);
     directory_writer all;
     directory_.visit(all);
@@ -92,15 +131,9 @@ class memory_writer final : public kept_memory {
   }
   void save(const char* name, const context& on, const void* from, std::uint64_t bytes,
             host_copier* copy) override {
-    const auto* const first = static_cast<const std::byte*>(from);
-    if (on.memory.space() == memory_space::host) return add(name, {first, bytes});
     begin(name, bytes);
-    std::vector<std::byte> host(std::min<std::uint64_t>(bytes, from_device));
-    for (std::uint64_t at = 0; at < bytes; at += host.size()) {
-      const std::size_t size = std::min<std::uint64_t>(host.size(), bytes - at);
-      copy(on, host.data(), first + at, size);
-      put(std::span(host).first(size));
-    }
+    put_from(on, static_cast<const std::byte*>(from), bytes,
+             [&](void* to, const void* at, std::size_t size) { copy(on, to, at, size); });
     end();
   }
   const void* load(const char* name, std::uint64_t /*bytes*/) override {
@@ -126,6 +159,21 @@ class memory_writer final : public kept_memory {
     sum_.add(bytes);
     append(bytes);
   }
+  void put_from_host(std::span<const std::byte> bytes) {
+    for (std::size_t at = 0; at < bytes.size(); at += cached)
+      put(bytes.subspan(at, std::min(cached, bytes.size() - at)));
+  }
+  // Of the memory of a backend, from which `copy(to, from, size)` copies to the host.
+  template <class Copy>
+  void put_from(const context& on, const std::byte* first, std::uint64_t bytes, const Copy& copy) {
+    if (on.memory.space() == memory_space::host) return put_from_host({first, bytes});
+    std::vector<std::byte> host(std::min<std::uint64_t>(bytes, from_device));
+    for (std::uint64_t at = 0; at < bytes; at += host.size()) {
+      const std::size_t size = std::min<std::uint64_t>(host.size(), bytes - at);
+      copy(host.data(), first + at, size);
+      put(std::span(host).first(size));
+    }
+  }
   void end() { directory_.sections.back().sum = sum_.sum(); }
 
   file_sink* to_;
@@ -134,11 +182,13 @@ class memory_writer final : public kept_memory {
   xxh64 sum_;
 };
 
-void write_index(const context& on, const index& of, std::string_view note, file_sink& to) {
+template <class Kept>
+void write_kept(const context& on, const Kept& of, std::string_view note, file_sink& to) {
   check_space(on, of.info().where);
   memory_writer file(to);
+  if constexpr (std::is_same_v<Kept, rmq>) file.add_array(on, of);
   // Saving changes nothing: `do_keep` is one function for both ways.
-  index_keeper::keep(const_cast<index&>(of), on, file);
+  index_keeper::keep(const_cast<Kept&>(of), on, file);
   file.add(note_section, std::as_bytes(std::span(note)));
   file.finish(of.info());
 }
@@ -267,7 +317,10 @@ class memory_reader final : public kept_memory {
 
   const file_directory& directory() const { return directory_; }
   std::uint64_t bytes() const { return bytes_.size(); }
-  void give_to(index& one) {
+  // What keeps them open.
+  const std::shared_ptr<const private_pages>& all_pages() const { return pages_; }
+  template <class One>
+  void give_to(One& one) {
     given_ = std::make_shared<paged_memory>(pages_, index_keeper::memory(one));
   }
   bool loads() const override { return true; }
@@ -353,12 +406,32 @@ option_map options_in(std::string_view text) {
   return all;
 }
 
+[[noreturn]] void refuse_kind(const std::string& path) {
+  refuse_file(path, "directory: it says nothing of what an index is");
+}
+
+// What `build` makes of the options of a file, which are as it describes them itself.
+template <class Build>
+auto build_as_described(const std::string& path, const file_directory& of, const Build& build) {
+  decltype(build(option_map())) made;
+  try {
+    made = build(options_in(of.options));
+  } catch (const invalid_argument& problem) {
+    refuse_file(path, fmt::format("directory: {}", problem.what()));
+  }
+  if (made->info().options != of.options)
+    refuse_file(path, "directory: its options are not as an index has them");
+  return made;
+}
+
 // An index of the same kind over no keys.
 std::unique_ptr<index> build_empty(const std::string& path, backend where, const context& on,
                                    const file_directory& of) {
+  if (is_of_minima(of))
+    refuse_file(path, "directory: it has no keys but range minima; load_rmq opens it");
   const auto key = format_named(of.key);
   if (!key || of.structure == "auto" || (of.row_id_bits != 32 && of.row_id_bits != 64))
-    refuse_file(path, "directory: it says nothing of what an index is");
+    refuse_kind(path);
   const std::uint64_t none =
       of.row_id_bits == 32 ? not_found<std::uint32_t> : not_found<std::uint64_t>;
   if (of.entries >= none || of.entries > of.n || of.n >= not_found<std::uint64_t> / 2 ||
@@ -366,15 +439,9 @@ std::unique_ptr<index> build_empty(const std::string& path, backend where, const
     refuse_file(path, "directory: no index has so many rows");
   std::optional<column> rows;
   if (of.row_id_bits == 64) rows = column(key_format(key_type::uint64), nullptr, 0);
-  std::unique_ptr<index> made;
-  try {
-    made = build(of.structure, where, on, column(*key, nullptr, 0), rows, options_in(of.options));
-  } catch (const invalid_argument& problem) {
-    refuse_file(path, fmt::format("directory: {}", problem.what()));
-  }
-  if (made->info().options != of.options)
-    refuse_file(path, "directory: its options are not as an index has them");
-  return made;
+  return build_as_described(path, of, [&](const option_map& options) {
+    return build(of.structure, where, on, column(*key, nullptr, 0), rows, options);
+  });
 }
 
 loaded_index read_index(backend where, const context& on, const std::string& path,
@@ -394,18 +461,89 @@ loaded_index read_index(backend where, const context& on, const std::string& pat
   return made;
 }
 
+// The array of a structure for minima, in the memory of its backend, and what owns it.
+struct owned_array {
+  column values;
+  std::shared_ptr<const void> owner;
+};
+
+owned_array read_array(const context& on, const rmq& of, memory_reader& file, bool verify) {
+  const key_format value = of.info().value;
+  const std::uint64_t n = file.directory().n;
+  std::uint64_t before = 0;
+  file.number("before", before, values_step - 1);
+  const auto section = file.section(values_section, verify);
+  if (before % value.width != 0 || before > section.size() ||
+      section.size() - before != saturated_product(n, value.width))
+    file.refuse(values_section, fmt::format("it does not have {} values", n));
+  if (on.memory.space() == memory_space::host)
+    return {column(value, section.data() + before, n), file.all_pages()};
+  const auto copied = std::make_shared<buffer<std::byte>>(on, section.size());
+  index_keeper::write(of, on, copied->data(), section.data(), section.size());
+  return {column(value, copied->data() + before, n), copied};
+}
+
+loaded_rmq read_rmq(backend where, const context& on, const std::string& path,
+                    std::shared_ptr<const private_pages> pages, const load_options& options) {
+  check_available(where);
+  check_space(on, where);
+  memory_reader file(path, std::move(pages), options);
+  const file_directory& all = file.directory();
+  if (!is_of_minima(all))
+    refuse_file(path, "directory: it has no range minima but an index over keys; load opens it");
+  const auto value = format_named(all.key);
+  if (!value || value->type == key_type::bytes || all.structure == "auto") refuse_kind(path);
+  const auto built_over = [&](const column& values) {
+    return build_as_described(path, all, [&](const option_map& as) {
+      return build_rmq(all.structure, where, on, values, as);
+    });
+  };
+  const auto note = file.section(note_section, true);
+  // What the memory in the file is for, over no values yet.
+  auto made = built_over(column(*value, nullptr, 0));
+  owned_array array = read_array(on, *made, file, options.verify);
+  if (options.verify) file.verify_rest();
+  // The places of a long array are wider than those of an empty one.
+  const bool follows = !options.verify && has_narrow_places(all.n);
+  if (follows) {
+    index_keeper::describe(*made, array.values);
+    file.give_to(*made);
+  }
+  if (follows && index_keeper::keep(*made, on, file)) {
+    index_keeper::measure(*made);
+  } else {
+    made = built_over(array.values);
+  }
+  index_keeper::own(*made, std::move(array.owner));
+  return {std::move(made), {reinterpret_cast<const char*>(note.data()), note.size()}};
+}
+
 }  // namespace
 
 void save(const context& on, const index& of, const std::string& path, std::string_view note) try {
   disk_sink to(path);
-  write_index(on, of, note, to);
+  write_kept(on, of, note, to);
+} catch (...) {
+  rethrow_as_error();
+}
+void save(const context& on, const rmq& of, const std::string& path, std::string_view note) try {
+  disk_sink to(path);
+  write_kept(on, of, note, to);
 } catch (...) {
   rethrow_as_error();
 }
 
 std::vector<std::byte> to_bytes(const context& on, const index& of, std::string_view note) try {
   memory_sink to(of.info().resident_bytes + note.size() + 4096);
-  write_index(on, of, note, to);
+  write_kept(on, of, note, to);
+  return to.take();
+} catch (...) {
+  rethrow_as_error();
+}
+std::vector<std::byte> to_bytes(const context& on, const rmq& of, std::string_view note) try {
+  const rmq_info& info = of.info();
+  memory_sink to(info.n * info.value.width + info.resident_bytes + note.size() + 4096);
+  write_kept(on, of, note, to);
   return to.take();
 } catch (...) {
   rethrow_as_error();
@@ -422,7 +560,7 @@ index_file_info inspect(const std::string& path) try {
   const memory_reader file(path, std::make_shared<private_pages>(path), {});
   const file_directory& all = file.directory();
   const auto key = format_named(all.key);
-  if (!key) refuse_file(path, "directory: it says nothing of what an index is");
+  if (!key) refuse_kind(path);
   const auto note = file.section(note_section, true);
   return {.version = file_version,
           .bytes = file.bytes(),
@@ -433,7 +571,8 @@ index_file_info inspect(const std::string& path) try {
           .n = all.n,
           .entries = all.entries,
           .max_row_id = all.max_row_id,
-          .note = {reinterpret_cast<const char*>(note.data()), note.size()}};
+          .note = {reinterpret_cast<const char*>(note.data()), note.size()},
+          .is_minima = is_of_minima(all)};
 } catch (...) {
   rethrow_as_error();
 }
@@ -441,6 +580,20 @@ index_file_info inspect(const std::string& path) try {
 loaded_index from_bytes(backend where, const context& on, std::span<const std::byte> bytes,
                         const load_options& options) try {
   return read_index(where, on, "bytes", std::make_shared<private_pages>(bytes), options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+loaded_rmq load_rmq(backend where, const context& on, const std::string& path,
+                    const load_options& options) try {
+  return read_rmq(where, on, path, std::make_shared<private_pages>(path), options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+loaded_rmq rmq_from_bytes(backend where, const context& on, std::span<const std::byte> bytes,
+                          const load_options& options) try {
+  return read_rmq(where, on, "bytes", std::make_shared<private_pages>(bytes), options);
 } catch (...) {
   rethrow_as_error();
 }

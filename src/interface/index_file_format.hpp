@@ -17,6 +17,7 @@
 
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
+#include "raydex/rmq.hpp"
 #include "src/interface/checks.hpp"
 #include "src/interface/xxh64.hpp"
 
@@ -28,6 +29,8 @@ inline constexpr std::array file_magic{'\x89', 'r', 'd', 'x', '\r', '\n', '\x1a'
 inline constexpr std::uint32_t file_order = 0x01020304;
 inline constexpr std::uint32_t file_version = 1;
 inline constexpr const char* note_section = "note";
+inline constexpr const char* values_section = "values";  // the array of minima
+inline constexpr std::size_t values_step = 16;           // where one begins counts modulo this
 
 struct file_header {
   std::array<char, 8> magic;
@@ -108,6 +111,18 @@ class directory_writer {
   }
   std::vector<std::byte> bytes_;
 };
+
+// Says what a structure for minima is: it has no row ids.
+inline void describe(file_directory& to, const rmq_info& info) {
+  to.structure = info.structure;
+  to.options = info.options;
+  to.key = to_string(info.value);
+  to.n = info.n;
+  to.entries = info.n;
+}
+inline bool is_of_minima(const file_directory& of) {
+  return of.row_id_bits == 0;
+}
 
 // Says what an index is.
 inline void describe(file_directory& to, const index_info& info) {

@@ -152,4 +152,8 @@ void rmq::do_refresh(stream_t /*stream*/, const column& /*positions*/) {
       fmt::format("{} takes no changed values; rmq_cover and rmq_hierarchy do", info_.structure));
 }
 
+bool rmq::do_keep(const context& /*own*/, kept_memory& /*file*/) {
+  return false;
+}
+
 }  // namespace raydex

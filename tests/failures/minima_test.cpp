@@ -158,6 +158,35 @@ TEST_P(failing_minima, queries) {
       [] {});
 }
 
+// Through the bytes of a file and back.
+TEST_P(failing_minima, files) {
+  const auto built = make();
+  const std::size_t bytes = meter_->current();
+  std::vector<std::byte> file;
+  fail_in_turn(
+      "save", [&] { file = to_bytes(at(), *built); },
+      [&] {
+        EXPECT_EQ(meter_->current(), bytes);
+        check(*built);
+      },
+      [&] { EXPECT_EQ(meter_->current(), bytes); });
+  const context plain = at();
+  for (const bool verify : {true, false}) {
+    std::unique_ptr<rmq> loaded;
+    fail_in_turn(
+        verify ? "load verified" : "load",
+        [&] {
+          loaded =
+              rmq_from_bytes(at().where(), {*meter_, plain.stream}, file, {.verify = verify}).held;
+        },
+        [&] { EXPECT_EQ(meter_->current(), bytes); },
+        [&] {
+          check(*loaded);
+          loaded.reset();
+        });
+  }
+}
+
 TEST_P(failing_minima, refresh) {
   if (!GetParam().updates) GTEST_SKIP() << "takes no changes";
   const auto built = make();

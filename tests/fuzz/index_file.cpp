@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes to the file of an index, whose checksums are made right again: it answers and takes
-// edits within its memory, or is refused.
+// Changes to the file of an index or of minima, whose checksums are made right again: it answers
+// and takes edits within its memory, or is refused.
 //
 // The first byte of an input says which structure. A change follows every eight bytes: four for
 // where, one for what, and three for a number.
@@ -40,7 +40,29 @@ std::vector<bytes> files_of_all_structures() {
                                             std::nullopt, of.options)));
     }
   }
+  std::vector<float> values;
+  for (int i = 0; i < 600; ++i)
+    values.push_back(static_cast<float>(i * i % 499));
+  for (const rmq_capability& of : rmq_capabilities()) {
+    if (of.where != backend::cpu) continue;
+    all.push_back(to_bytes(host(), *build_rmq(of.structure, backend::cpu, host(), column(values))));
+  }
   return all;
+}
+
+void ask_and_edit(const bytes& file) {
+  const auto held = from_bytes(backend::cpu, host(), file).held;
+  test::answers(host(), *held, 300);
+  test::insert_and_erase<std::uint32_t>(host(), *held);
+  test::answers(host(), *held, 300);
+}
+
+void ask_minima(const bytes& file) {
+  const auto held = rmq_from_bytes(backend::cpu, host(), file).held;
+  const std::vector<std::uint64_t> lower{0, 3, 7, 100};
+  const std::vector<std::uint64_t> upper{12, 3, 900, 200};
+  std::vector<std::uint64_t> positions(lower.size());
+  held->position(host(), ranges(column(lower), column(upper)), positions);
 }
 
 void change(bytes& file, std::span<const std::uint8_t, 8> by) {
@@ -85,12 +107,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     change(changed, std::span<const std::uint8_t, 8>(data + at, 8));
   test::file_parts parts(whole);  // says where things are, whatever is changed
   parts.become(std::move(changed));
-  try {
-    const auto held = from_bytes(backend::cpu, host(), parts.summed()).held;
-    test::answers(host(), *held, 300);
-    test::insert_and_erase<std::uint32_t>(host(), *held);
-    test::answers(host(), *held, 300);
-  } catch (const error&) {  // refused
+  const bytes& file = parts.summed();
+  for (const auto ask : {ask_and_edit, ask_minima}) {
+    try {
+      ask(file);
+    } catch (const error&) {  // refused
+    }
   }
   return 0;
 }

@@ -224,7 +224,13 @@ class rmq_conformance : public backend_test {
     padded.insert(padded.end(), values.begin(), values.end());
     const auto array = at().upload(padded);
     const column cells(format_of<T>, array.data() + misaligned, values.size());
-    const auto built = build_rmq(structure, tested_backend(), at(), cells, options);
+    auto built = build_rmq(structure, tested_backend(), at(), cells, options);
+    // Some go through the bytes of a file.
+    if (below(random, 4) == 0) {
+      built = rmq_from_bytes(tested_backend(), at(), to_bytes(at(), *built),
+                             {.verify = below(random, 2) == 0})
+                  .held;
+    }
     SCOPED_TRACE(testing::Message() << structure << to_text(options) << ", "
                                     << to_string(format_of<T>) << " x " << values.size());
     const rmq_oracle<T> oracle(

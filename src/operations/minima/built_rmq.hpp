@@ -116,6 +116,12 @@ class executed_rmq : public Base {
   void do_read(const context& on, void* to, const void* from, std::size_t bytes) const override {
     Executor::copy_out(on, to, from, bytes);
   }
+  void do_write(const context& on, void* to, const void* from, std::size_t bytes) const override {
+    Executor::copy_in(on, to, from, bytes);
+  }
+
+  // The array as its description has it.
+  column array() const { return {this->info_.value, this->info_.array, this->info_.n}; }
 };
 
 // Executors that have a faster way to answer for a view than a thread a range.

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "raydex/rmq_cover.hpp"
+#include "src/interface/kept_memory.hpp"
 #include "src/operations/minima/built_rmq.hpp"
 
 namespace raydex {
@@ -83,24 +84,41 @@ class built_rmq_cover final
  public:
   built_rmq_cover(const rmq_info& info, const context& on, const column& values,
                   const rmq_cover_options& options)
-      : built_rmq_cover::built_rmq(info, on.memory) {
+      : built_rmq_cover::built_rmq(info, on.memory), options_(options) {
     const context own{this->memory(), on.stream};
+    this->set_view(lay_out(values, [&](const char* /*name*/, auto& all, std::uint64_t size) {
+      all = {own, size};
+    }));
+    for (unsigned level = 1; level <= this->view().layout.levels; ++level)
+      put_level(own, level);
+    put_tables(own);
+    this->measure();
+  }
+
+ private:
+  using entry = core::cover_entry<Value, Place>;
+  using end_entry = core::end_entry<Value>;
+
+  // Plans the memory beside an array; `take(name, buffer, size)` has each buffer hold so many.
+  template <class Take>
+  view_type lay_out(const column& values, const Take& take) {
     view_type view;
-    view.array = array_of<Value>(values, options.extreme);
-    view.rightmost = options.ties == rmq_ties::rightmost;
-    const rmq_cover_plan<Value, Place> plan(view.array.end(), options.memory);
+    view.array = array_of<Value>(values, options_.extreme);
+    view.rightmost = options_.ties == rmq_ties::rightmost;
+    const rmq_cover_plan<Value, Place> plan(view.array.end(), options_.memory);
     view.layout = plan.levels;
     view.tables = plan.tables;
-    const core::level_layout& levels = plan.levels;
-    minima_ = buffer<Value>(own, levels.first_entries() + levels.later_entries());
-    offsets_ = buffer<std::uint8_t>(own, levels.first_entries());
-    for (buffer<std::uint8_t>& least : least_beside_)
-      least = buffer<std::uint8_t>(own, levels.first_entries());
-    places_ = buffer<Place>(own, levels.later_entries());
-    masks_ = buffer<std::uint32_t>(own, levels.later_entries());
-    for (buffer<end_entry>& ends : end_entries_)
-      ends = buffer<end_entry>(own, levels.later_entries());
-    entries_ = buffer<entry>(own, plan.tables.size);
+    const std::uint64_t first = plan.levels.first_entries();
+    const std::uint64_t later = plan.levels.later_entries();
+    take("minima", minima_, first + later);
+    take("offsets", offsets_, first);
+    take("least after", least_beside_[0], first);
+    take("least before", least_beside_[1], first);
+    take("places", places_, later);
+    take("masks", masks_, later);
+    take("ends after", end_entries_[0], later);
+    take("ends before", end_entries_[1], later);
+    take("covers", entries_, plan.tables.size);
     view.minima = minima_.data();
     view.offsets = offsets_.data();
     view.places = places_.data();
@@ -114,16 +132,17 @@ class built_rmq_cover final
     view.cover.least_beyond = plan.tables.size == 0
                                   ? std::numeric_limits<Place>::max()
                                   : static_cast<Place>(Place{3} << (plan.tables.least - 2));
-    this->set_view(view);
-    for (unsigned level = 1; level <= levels.levels; ++level)
-      put_level(own, level);
-    put_tables(own);
-    this->measure();
+    return view;
   }
 
- private:
-  using entry = core::cover_entry<Value, Place>;
-  using end_entry = core::end_entry<Value>;
+  bool do_keep(const context& own, kept_memory& file) override {
+    const view_type view =
+        lay_out(this->array(), [&](const char* name, auto& all, std::uint64_t size) {
+          file.array<Executor>(name, own, all, size);
+        });
+    if (file.loads()) this->set_view(view);  // others may ask what is saved
+    return true;
+  }
 
   core::put_block_minimum<Value, Place> level_put(unsigned level) {
     return {this->view(), level, minima_.data(), offsets_.data(), places_.data()};
@@ -181,6 +200,7 @@ class built_rmq_cover final
 
   const void* view_of_core() const noexcept override { return &this->view(); }
 
+  rmq_cover_options options_;
   buffer<Value> minima_;
   buffer<std::uint8_t> offsets_;
   buffer<std::uint8_t> least_beside_[2];

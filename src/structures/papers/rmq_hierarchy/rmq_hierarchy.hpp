@@ -8,6 +8,7 @@
 
 #include "raydex/core/minima/rmq_hierarchy.hpp"
 #include "raydex/rmq_hierarchy.hpp"
+#include "src/interface/kept_memory.hpp"
 #include "src/operations/minima/built_rmq.hpp"
 
 namespace raydex {
@@ -39,28 +40,48 @@ concept hierarchy_executor = executor<E> &&
 template <class Value, class Place, hierarchy_executor Executor>
 class built_rmq_hierarchy final
     : public built_rmq<planned_hierarchy<Value, Place>, Executor, rmq_hierarchy> {
+  using view_type = planned_hierarchy<Value, Place>;
+
  public:
   built_rmq_hierarchy(const rmq_info& info, const context& on, const column& values,
                       const rmq_hierarchy_options& options)
-      : built_rmq_hierarchy::built_rmq(info, on.memory) {
-    planned_hierarchy<Value, Place> view;
-    view.array = array_of<Value>(values, options.extreme);
-    view.rightmost = options.ties == rmq_ties::rightmost;
-    view.levels = {view.array.size() == 0 ? 0 : view.array.end(), bits(*options.chunk),
-                   *options.cutoff};
-    view.plan = {options.load == hierarchy_load::coalesced, options.assign, bits(*options.group)};
+      : built_rmq_hierarchy::built_rmq(info, on.memory), options_(options) {
     const context own{this->memory(), on.stream};
-    minima_ = {own, view.levels.entries()};
-    positions_ = {own, view.levels.entries()};
-    view.minima = minima_.data();
-    view.positions = positions_.data();
-    this->set_view(view);
-    for (unsigned level = 1; level <= view.levels.count; ++level)
+    this->set_view(lay_out(values, [&](const char* /*name*/, auto& all, std::uint64_t size) {
+      all = {own, size};
+    }));
+    for (unsigned level = 1; level <= this->view().levels.count; ++level)
       summarise(own, level);
     this->measure();
   }
 
  private:
+  // Plans the levels of an array; `take(name, buffer, size)` has each buffer hold so many.
+  template <class Take>
+  view_type lay_out(const column& values, const Take& take) {
+    view_type view;
+    view.array = array_of<Value>(values, options_.extreme);
+    view.rightmost = options_.ties == rmq_ties::rightmost;
+    view.levels = {view.array.size() == 0 ? 0 : view.array.end(), bits(*options_.chunk),
+                   *options_.cutoff};
+    view.plan = {options_.load == hierarchy_load::coalesced, options_.assign,
+                 bits(*options_.group)};
+    take("minima", minima_, view.levels.entries());
+    take("positions", positions_, view.levels.entries());
+    view.minima = minima_.data();
+    view.positions = positions_.data();
+    return view;
+  }
+
+  bool do_keep(const context& own, kept_memory& file) override {
+    const view_type view =
+        lay_out(this->array(), [&](const char* name, auto& all, std::uint64_t size) {
+          file.array<Executor>(name, own, all, size);
+        });
+    if (file.loads()) this->set_view(view);  // others may ask what is saved
+    return true;
+  }
+
   static unsigned bits(unsigned power) { return static_cast<unsigned>(std::countr_zero(power)); }
 
   // Threads that make an entry: one for all packs that it reads at once, as far as a warp has them.
@@ -96,6 +117,7 @@ class built_rmq_hierarchy final
 
   const void* view_of_core() const noexcept override { return &this->view().of_core(); }
 
+  rmq_hierarchy_options options_;
   buffer<Value> minima_;
   buffer<Place> positions_;
 };
