@@ -222,8 +222,8 @@ class RAYDEX_EXPORT composite_keys {
   ///        are left out
   /// @param rows their row ids, of the type of the index's
   ///
-  /// *Cost*: of a build over all rows; *memory*: of their columns and the new index, and 24 bytes a
-  /// row meanwhile. Throws `unsupported` on a GPU, and as a build does.
+  /// *Cost*: of a build over all rows; *memory*: of the new index, and of all columns, 16 bytes a
+  /// row and 9 a cell meanwhile. Throws `unsupported` on a GPU, and as a build does.
   grown_index grown(const context& on, const index& over, std::span<const key_part> columns,
                     const column& rows) const;
 

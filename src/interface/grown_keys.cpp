@@ -186,8 +186,10 @@ std::unique_ptr<index> build_like(const context& on, const index_info& info,
   for (std::uint64_t i = 0; i < added.size; ++i)
     std::memcpy(to++, others + i * added.step(), sizeof(RowId));
   std::fill(to, rows.end(), static_cast<RowId>(info.max_row_id));
-  const packed_keys all = with_missing(on, keys, missing);
-  return build(info.structure, info.where, on, all.view(), column(rows), options_in(info.options));
+  packed_keys padded;
+  if (missing != 0) padded = with_missing(on, keys, missing);
+  return build(info.structure, info.where, on, (missing != 0 ? padded : keys).view(), column(rows),
+               options_in(info.options));
 }
 
 }  // namespace
@@ -203,6 +205,12 @@ grown_index composite_keys::grown(const context& on, const index& over,
   if (columns.size() != parts_.size())
     throw invalid_argument(
         fmt::format("columns: {}, but the key has {}", columns.size(), parts_.size()));
+  for (std::size_t p = 0; p < columns.size(); ++p) {
+    const auto format = format_of_part(columns[p]);
+    if (may_become(parts_[p].format, format)) continue;
+    throw invalid_argument(fmt::format("columns: column {} is {}, but that of the key is {}", p + 1,
+                                       text_of(format), text_of(parts_[p].format)));
+  }
   check_explicit_rows("rows", rows, size);
   if (const key_format needed(info.row_ids == row_id_type::uint32 ? key_type::uint32
                                                                   : key_type::uint64);
@@ -217,16 +225,11 @@ grown_index composite_keys::grown(const context& on, const index& over,
     over.entries(on, keys, held);
     std::vector<joined_cells> cells;
     std::vector<composite_column> all;
-    {
-      const std::vector<unpacked_column> had = packed_->unpack(on, std::move(keys));
-      for (std::size_t p = 0; p < had.size(); ++p) {
-        const auto format = format_of_part(columns[p]);
-        if (!may_become(parts_[p].format, format))
-          throw invalid_argument(fmt::format("columns: column {} is {}, but that of the key is {}",
-                                             p + 1, text_of(format), text_of(parts_[p].format)));
-        cells.emplace_back(on, had[p], columns[p]);
-        all.emplace_back(cells.back().view(), parts_[p].descending, parts_[p].missing);
-      }
+    std::vector<unpacked_column> unpacked = packed_->unpack(on, std::move(keys));
+    for (std::size_t p = 0; p < unpacked.size(); ++p) {
+      const unpacked_column had = std::move(unpacked[p]);
+      cells.emplace_back(on, had, columns[p]);
+      all.emplace_back(cells.back().view(), parts_[p].descending, parts_[p].missing);
     }
     packed_keys numbers;
     // A place for each number between the first and the last one leaves none for room.

@@ -4,6 +4,7 @@
 import copy
 import datetime
 import pickle
+import threading
 
 import numpy as np
 import pandas as pd
@@ -239,6 +240,31 @@ def test_an_edit_that_fails_changes_nothing():
     assert (len(texts), texts.info.key) == (2, "bytes1")
     with pytest.raises(raydex.InvalidArgument, match="is no S2, as the keys are"):
         raydex.build(pa.array([b"ab"], pa.binary(2))).append(pa.array([b"abc"]))
+
+
+def test_queries_of_other_threads():
+    """Each is answered by one version, whose columns are packed in its own way."""
+    shops = np.zeros(50, "i8")
+    composite = raydex.build((shops, np.arange(50)))
+    texts = raydex.build(["a"] * 50)
+    seen, done = [], threading.Event()
+
+    def ask():
+        while not done.is_set():
+            seen.append((composite.count([0, 1]).tolist(), texts.count(["a", "b"]).tolist()))
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for one in threads:
+        one.start()
+    for size in range(2, 60):
+        composite.append(([0, 5 * size], [50 * size, -size]))
+        texts.append(["a", "c" * size])
+    done.set()
+    for one in threads:
+        one.join()
+    assert len(seen) > 3 and {cells[1] for answer in seen for cells in answer} == {0}
+    assert all(50 <= cells[0] <= 108 for answer in seen for cells in answer)
+    assert composite.count([0]).tolist() == texts.count(["a"]).tolist() == [108]
 
 
 def test_what_was_found_before_is_refused():
