@@ -168,6 +168,28 @@ io::host_strings read_words(std::string_view arrays, const json& sizes) {
   return words;
 }
 
+// Where the text of a note begins.
+constexpr std::size_t begin_of_text = note_magic.size() + sizeof(std::uint64_t);
+
+json spans_of(const std::vector<composite_part>& parts) {
+  json spans;
+  for (const composite_part& part : parts)
+    spans.push_back({part.first, part.last, part.step, part.bits});
+  return spans;
+}
+
+// A note without arrays.
+std::string note_in(const json& all) {
+  // Names need not be UTF-8.
+  std::string text = all.dump(-1, ' ', false, json::error_handler_t::replace);
+  // Arrays are aligned.
+  text.resize((begin_of_text + text.size() + 7) / 8 * 8 - begin_of_text, ' ');
+  const std::uint64_t size = text.size();
+  std::string note(note_magic);
+  note.append(reinterpret_cast<const char*>(&size), sizeof size);
+  return note + text;
+}
+
 kept_key read_facts(const index_file_info& of) {
   kept_key key;
   const std::string_view note = of.note;
@@ -175,7 +197,7 @@ kept_key read_facts(const index_file_info& of) {
     key.columns.push_back({.format = of.key, .type = to_string(of.key)});
     return key;
   }
-  constexpr std::size_t begin = note_magic.size() + sizeof(std::uint64_t);
+  constexpr std::size_t begin = begin_of_text;
   const std::uint64_t size = note.size() < begin ? 0 : number_at(note, note_magic.size());
   if (note.size() < begin || size > note.size() - begin) refuse_note("it is cut off");
   const json all = json::parse(note.substr(begin, size));
@@ -227,28 +249,25 @@ std::string note_of(const kept_key& key) {
       if (are_named) kept["names"].push_back(column.name);
       kept["keys"].push_back(facts_of(column));
     }
-    for (const composite_part& part : key.parts) {
-      kept["descending"].push_back(false);
-      kept["missing"].push_back("unmatched");
-      kept["spans"].push_back({part.first, part.last, part.step, part.bits});
-    }
+    kept["descending"] = std::vector<bool>(key.parts.size(), false);
+    kept["missing"] = std::vector<std::string>(key.parts.size(), "unmatched");
+    kept["spans"] = spans_of(key.parts);
   }
-  // Names need not be UTF-8.
-  std::string text = all.dump(-1, ' ', false, json::error_handler_t::replace);
-  std::string note(note_magic);
-  // Arrays are aligned.
-  text.resize((note.size() + text.size() + 7) / 8 * 8 - note.size(), ' ');
-  const auto put = [&](const void* from, std::size_t bytes) {
-    note.append(static_cast<const char*>(from), bytes);
-  };
-  const std::uint64_t size = text.size();
-  put(&size, sizeof size);
-  note += text;
+  std::string note = note_in(all);
   if (key.words) {
+    const auto put = [&](const void* from, std::size_t bytes) {
+      note.append(static_cast<const char*>(from), bytes);
+    };
     put(key.words->offsets.data(), key.words->offsets.size() * sizeof(std::uint64_t));
     put(key.words->bytes.get(), key.words->offsets.back());
   }
   return note;
+}
+
+std::string repacked_note(const std::string& note, const std::vector<composite_part>& parts) {
+  json all = json::parse(note.substr(begin_of_text));
+  all["composite"]["spans"] = spans_of(parts);
+  return note_in(all);
 }
 
 }  // namespace raydex::cli

@@ -160,6 +160,14 @@ bool packed_key::holds(const std::vector<io::host_key_part>& rows) const {
   return words_ ? words_->holds(on_, columns.front()) : columns_->holds(on_, columns);
 }
 
+std::unique_ptr<index> packed_key::grow(const index& over,
+                                        const std::vector<io::host_key_part>& rows,
+                                        const io::host_column& row_ids) {
+  grown_index made = columns_->grown(on_, over, views_of(rows), row_ids.view());
+  columns_ = std::move(made.keys);
+  return std::move(made.over);
+}
+
 io::host_column packed_key::inserted(const std::vector<io::host_key_part>& rows) const {
   const key_parts columns = views_of(rows);
   return shared(words_ ? words_->numbers(on_, columns.front()) : columns_->pack_rows(on_, columns));

@@ -64,12 +64,14 @@ index_keys keys_of(query_inputs& in, const std::optional<packed_key>& packed) {
   }
   index_keys keys{packed->keys(), std::nullopt, std::nullopt};
   if (!in.insert.parts.empty()) {
-    if (in.kept && !packed->holds(in.insert.parts)) {
+    if (!in.kept) {
+      keys.insert = packed->inserted();
+    } else if (packed->holds(in.insert.parts)) {
+      keys.insert = packed->inserted(in.insert.parts);
+    } else if (!packed->has_columns()) {
       throw invalid_argument(
-          "--insert: keys are not among those that the index was packed for: strings that it has "
-          "none of, or values beyond those of a column; build it again over all keys");
+          "--insert: the index has none of some strings; build it again over all keys");
     }
-    keys.insert = in.kept ? packed->inserted(in.insert.parts) : packed->inserted();
   }
   if (!in.erase.parts.empty()) keys.erase = packed->pack(question::points, in.erase.parts).lower;
   return keys;
@@ -138,7 +140,7 @@ std::optional<column> view_of(const std::optional<placed_column>& placed) {
 
 // The note of an index over these keys. Throws `unsupported` if files have none for them.
 std::string note_for(const query_inputs& in, const std::optional<packed_key>& packed) {
-  if (in.kept) return in.file->note;  // edits have left its keys what they are
+  if (in.kept && !(packed && packed->has_columns())) return in.file->note;
   kept_key note;
   std::set<std::string> names;
   for (std::size_t p = 0; p < in.keys.parts.size(); ++p) {
@@ -156,10 +158,11 @@ std::string note_for(const query_inputs& in, const std::optional<packed_key>& pa
       column.name.clear();
   if (packed && !packed->describe(note)) {
     throw unsupported(
-        "--save-index: a dictionary numbers columns of --keys, strings or values that are far "
+        "--save-index: a dictionary numbers columns of the key, strings or values that are far "
         "apart, and files keep several columns only without one; save an index over one column, "
         "or over numbers and times that fit 64 bits together");
   }
+  if (in.kept) return repacked_note(in.file->note, note.parts);
   return note_of(note);
 }
 
@@ -175,17 +178,21 @@ std::unique_ptr<index> open(const session& on, const query_arguments& arguments,
   return std::move(found.held);
 }
 
-// Inserts and erases what the arguments name; returns the milliseconds that it takes.
-double edit(const session& on, const query_inputs& in, const index_keys& keys, index& built) {
+// Inserts and erases what the arguments name; returns the milliseconds that it takes. Where the
+// columns of a key have no place for what is inserted, the key grows, and the index is another one.
+double edit(const session& on, const query_inputs& in, const index_keys& keys,
+            std::optional<packed_key>& packed, std::unique_ptr<index>& built) {
+  const bool grows = in.insert_rows && !keys.insert;
   const auto insert = place(on, keys.insert);
-  const auto insert_rows = place(on, in.insert_rows);
+  const auto insert_rows = place(on, grows ? std::nullopt : in.insert_rows);
   const auto erase = place(on, keys.erase);
   const auto erase_rows = place(on, in.erase_rows);
   return io::wall_milliseconds(on, [&] {
-    built.edit(context(on).stream, {.insert = view_of(insert).value_or(column()),
-                                    .insert_rows = view_of(insert_rows).value_or(column()),
-                                    .erase = view_of(erase).value_or(column()),
-                                    .erase_rows = view_of(erase_rows)});
+    built->edit(context(on).stream, {.insert = view_of(insert).value_or(column()),
+                                     .insert_rows = view_of(insert_rows).value_or(column()),
+                                     .erase = view_of(erase).value_or(column()),
+                                     .erase_rows = view_of(erase_rows)});
+    if (grows) built = packed->grow(*built, in.insert.parts, *in.insert_rows);
   });
 }
 
@@ -263,7 +270,7 @@ void run(const query_arguments& arguments) {
                       arguments.result));
     }
   }
-  const std::string note = arguments.save_index.empty() ? "" : note_for(in, packed);
+  std::string note = arguments.save_index.empty() ? "" : note_for(in, packed);
   const index_keys keys = keys_of(in, packed);
   std::unique_ptr<index> built;
   if (in.kept) {
@@ -277,7 +284,8 @@ void run(const query_arguments& arguments) {
 
   if (arguments.has_edits()) {
     bar.phase("edit");
-    costs.edit_ms = edit(on, in, keys, *built);
+    costs.edit_ms = edit(on, in, keys, packed, built);
+    if (in.kept && !note.empty()) note = note_for(in, packed);
   }
 
   const auto values = place(on, in.values);

@@ -13,6 +13,7 @@
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
 #include "raydex/export.hpp"
+#include "raydex/index.hpp"
 #include "raydex/join.hpp"
 #include "raydex/memory.hpp"
 
@@ -88,6 +89,7 @@ struct packed_ranges {
 };
 
 struct packed_columns;
+struct grown_index;
 
 /// Packs the columns of a key into one, in their order: an index that any structure builds over the
 /// packed column finds rows by all columns, by the first ones, and by the first ones and a range of
@@ -204,7 +206,32 @@ class RAYDEX_EXPORT composite_keys {
   /// or are those that were numbered; so are the keys of columns that were numbered together.
   bool holds(const context& on, std::span<const key_part> columns) const;
 
+  /// Inserts rows of any values: builds an index anew over its entries and these, by columns that
+  /// are packed as a build over all rows would pack them. Rows that the key `holds` are inserted by
+  /// `index::edit`, which costs less.
+  ///
+  /// A column that goes beyond the span that it had gets room for as much again on that side, if
+  /// bits are left. So where each batch is of another day, days are packed anew as often as they
+  /// have doubled. Columns that are numbered get no room.
+  ///
+  /// @param on host memory and a stream, which must both outlive the result
+  /// @param over an index over numbers of this key, of a structure that takes edits; it stays as it
+  ///        is
+  /// @param columns of the new rows: as many as the key has and in its formats, but that byte
+  ///        strings may be longer ones, or strings, in which NUL bytes at the end of the key's own
+  ///        are left out
+  /// @param rows their row ids, of the type of the index's
+  ///
+  /// *Cost*: of a build over all rows; *memory*: of the new index, and of all columns, 16 bytes a
+  /// row and 9 a cell meanwhile. Throws `unsupported` on a GPU, and as a build does.
+  grown_index grown(const context& on, const index& over, std::span<const key_part> columns,
+                    const column& rows) const;
+
  private:
+  // With room for columns that have outgrown what they were before.
+  composite_keys(backend where, const context& on, std::span<const composite_column> columns,
+                 packed_keys* rows, std::span<const composite_part> before);
+
   // Returns how many rows they have.
   std::uint64_t check(const context& on, std::span<const key_part> columns) const;
   void check_all(const context& on, std::span<const key_part> columns) const;
@@ -212,6 +239,12 @@ class RAYDEX_EXPORT composite_keys {
   backend where_;
   std::vector<composite_part> parts_;
   std::unique_ptr<packed_columns> packed_;
+};
+
+/// What `composite_keys::grown` makes.
+struct grown_index {
+  composite_keys keys;          ///< the key with a place for all rows
+  std::unique_ptr<index> over;  ///< the index over its numbers
 };
 
 }  // namespace raydex

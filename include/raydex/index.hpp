@@ -174,6 +174,14 @@ class RAYDEX_EXPORT index {
   void bitset(const context& on, const probes& batch, std::uint64_t size,
               std::span<std::uint32_t> words) const;
 
+  /// Writes all entries, in any order: of each key its code, see `encode`, and its row id. Both
+  /// outputs have `info().entries` elements; `rows` are of a type as of `first`. Throws
+  /// `unsupported` for an `rx` with `primitives=rows`, which keeps no keys.
+  ///
+  /// Cost: a pass over the entries; those of hash tables and of a `cgrx` with nodes are gathered in
+  /// scratch of a key and a row id each first.
+  void entries(const context& on, std::span<std::uint64_t> codes, const row_id_span& rows) const;
+
   /// @name Places of points among the keys
   /// The probes are points. Only where `capability::ranges` says so; others throw `unsupported`,
   /// and so do a `cgrx` with nodes and an `rx` with `primitives=rows`. A search each, no rays.
@@ -262,6 +270,8 @@ class RAYDEX_EXPORT index {
   virtual const void* do_row_list(const context& on, buffer<std::byte>& made) const;
   /// Counts the entries whose key repeats another one, or some of them; synchronises.
   virtual std::uint64_t do_count_repeated(const context& on) const;
+  /// Does `entries`. By default, throws `unsupported`.
+  virtual void do_entries(const context& on, std::uint64_t* codes, void* rows) const;
   /// Names its numbers and arrays to a file, which saves them, or has others in their place. By
   /// default, throws `unsupported`.
   virtual void do_keep(const context& own, kept_memory& file);

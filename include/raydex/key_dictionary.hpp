@@ -107,6 +107,13 @@ class RAYDEX_EXPORT key_dictionary {
   /// @param on memory and a stream, which must both outlive the result
   owned_strings keys(const context& on) const;
 
+  /// The codes of the different keys in their order, by a copy: what `encode` makes of them, and of
+  /// byte strings their bytes as a number, the first one highest. Throws `invalid_argument` if the
+  /// column was of strings.
+  ///
+  /// @param on memory and a stream, which must both outlive the result
+  buffer<std::uint64_t> codes(const context& on) const;
+
   /// Ranges of numbers: for each string those of all keys that begin with it. Missing ones are
   /// missing. Throws `invalid_argument` if the column was of no strings.
   ///

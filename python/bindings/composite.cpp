@@ -153,6 +153,17 @@ bool holds(const composite_keys& self, const session& from, address stream, cons
   return self.holds(context_of(from, stream), cells);
 }
 
+// With the index over them, which has more rows.
+std::pair<std::unique_ptr<composite_keys>, std::unique_ptr<index_handle>> grown(
+    const composite_keys& self, const session& from, address stream, const index_handle& over,
+    const columns& cells, const column& rows) {
+  grown_index made = over.shared(
+      [&](const index& one) { return self.grown(context_of(from, stream), one, cells, rows); });
+  const backend where = made.over->info().where;
+  return {std::make_unique<composite_keys>(std::move(made.keys)),
+          std::make_unique<index_handle>(std::move(made.over), "index", where)};
+}
+
 }  // namespace
 
 void bind_composite_keys(nb::module_& to) {
@@ -191,7 +202,9 @@ void bind_composite_keys(nb::module_& to) {
       .def("pack_closest", pack_closest, arg("session"), arg("stream"), arg("columns"), arg("side"),
            nb::keep_alive<0, 2>(), without_gil())
       .def("is_full", &composite_keys::is_full)
-      .def("holds", holds, arg("session"), arg("stream"), arg("columns"), without_gil());
+      .def("holds", holds, arg("session"), arg("stream"), arg("columns"), without_gil())
+      .def("grown", grown, arg("session"), arg("stream"), arg("over"), arg("columns"), arg("rows"),
+           without_gil());
   // Its memory is the session's, too.
   nb::class_<owned_strings>(to, "OwnedStrings")
       .def_prop_ro(

@@ -130,6 +130,15 @@ void closest(const index_handle& self, const session& from, address stream, cons
   });
 }
 
+// `codes` and `rows`: where so many are written, of 64 bits each.
+void entries(const index_handle& self, const session& from, address stream, address codes,
+             address rows, std::uint64_t size) {
+  self.shared([&](const index& one) {
+    one.entries(context_of(from, stream), span_at<std::uint64_t>(codes, size),
+                row_ids_at(rows, size));
+  });
+}
+
 // On the stream of the context, by the bytes of a file.
 std::unique_ptr<index> copy_of(const context& on, const index& one) {
   return from_bytes(one.info().where, on, to_bytes(on, one), {.verify = false}).held;
@@ -263,6 +272,8 @@ void bind_index(nb::module_& to) {
            arg("size"), without_gil())
       .def("closest", closest, arg("session"), arg("stream"), arg("points"), arg("before"),
            arg("strict"), arg("out"), arg("size"), without_gil())
+      .def("entries", entries, arg("session"), arg("stream"), arg("codes"), arg("rows"),
+           arg("size"), without_gil())
       .def("edit", edit, arg("session"), arg("copies"), arg("stream"), arg("insert"),
            arg("insert_rows"), arg("erase"), arg("erase_rows").none(), arg("before").none(),
            without_gil())

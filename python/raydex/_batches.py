@@ -10,7 +10,7 @@ import numpy as np
 from raydex import _raydex
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import HostCells, StringCells
-from raydex._columns import Column, column_of, read_as, role_of
+from raydex._columns import Column, column_of, longer_texts, read_as, role_of
 from raydex._dictionaries import Dictionary, ends_of_prefixes
 from raydex._errors import InvalidArgument
 from raydex._frames import check_labels, is_series, series_like
@@ -26,9 +26,18 @@ class Points:
         """`words`: the dictionary whose numbers are the keys."""
         self.source = source
         self.kept: Any = None
+        self.column: Any = None
         self._key = key
         self._inserts = inserts
         self._words = words
+
+    def fit(self, stream: int) -> bool:
+        """Whether the index takes all of them as its keys are. If not, `column` has them by themselves."""
+        self.column = longer_texts(self.source, self._key, stream)
+        if self._words is not None:
+            self.column = column_of(self.source, stream, self._key)
+            return self._words.holds(self.column, stream)
+        return self.column is None
 
     def native(self, stream: int) -> Any:
         """What the library reads, as long as this lives."""
@@ -98,7 +107,7 @@ class AnyBatch(Batch):
 
     def __init__(self, index: Any, lower: Any, upper: Any, stream: Any, role: str, flat: bool) -> None:
         """Of an `Index`, which makes them."""
-        self.native, words = index._version
+        self.native, words, key = index._version
         name = "points" if upper is None else "lower"
         prefixes = lower if isinstance(lower, Prefixes) else None
         if prefixes is not None:
@@ -127,16 +136,16 @@ class AnyBatch(Batch):
         if upper is not None:
             other = look("upper", upper)
             index._check_device(other.argument, other.library)
-            source, other = broadcast_ends(read_as(source, index._key), read_as(other, index._key))
+            source, other = broadcast_ends(read_as(source, key), read_as(other, key))
             self._scalar = source.scalar
-            end = column_of(other, number, index._key, True, role_of(other, index._key, "at_most", number))
-            end = index._numbered(end, words, number)
+            end = column_of(other, number, key, True, role_of(other, key, "at_most", number))
+            end = index._numbered(end, key, words, number)
             role = "at_least"
-        role = role and role_of(source, index._key, role, number)
+        role = role and role_of(source, key, role, number)
         if prefixes is not None:
-            begin, end = ends_of_prefixes(source, index._key, words, number)
+            begin, end = ends_of_prefixes(source, key, words, number)
         else:
-            begin = index._numbered(column_of(source, number, index._key, True, role), words, number)
+            begin = index._numbered(column_of(source, number, key, True, role), key, words, number)
         self._columns = (begin, end)  # keep what is read
         if end is not None and end.size != begin.size:
             raise InvalidArgument(f"upper: {end.size} ends, but lower has {begin.size}")

@@ -325,7 +325,7 @@ def _string_column(source: Source, cells: StringCells, want: Key | None, role: s
     return Column(native, cells.size, own, source, (cells, cells.bits))
 
 
-def _byte_strings(codes: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def byte_strings(codes: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """The byte strings that have codes, see `_among.texts`."""
     table = codes.astype(">u8").view("u1").reshape(-1, 8)[:, : dtype.itemsize]
     return np.ascontiguousarray(table).view(dtype).reshape(-1)
@@ -339,13 +339,13 @@ def _short_column(source: Source, cells: StringCells, want: Key, role: str) -> C
     there = np.ones(cells.size, bool) if cells.bits is None else cells.bits.there(cells.size)
     found = _among.texts(letters, begins, sizes, width, want.is_whole)
     if role == "" and cells.bits is None and found.exact.all():  # all are keys, as most are
-        cells_of = HostCells(_byte_strings(found.floor, want.dtype), is_whole=want.is_whole)
+        cells_of = HostCells(byte_strings(found.floor, want.dtype), is_whole=want.is_whole)
         return _host_column(source, cells_of, want, True)
     _check_kept(source, lambda at: letters[begins[at] :][: sizes[at]].tobytes(), found, there, want, role)
     step = 1 << 8 * (8 - width)
     codes, there, aside = _among.stand_ins(found, role, there, (0, 2**64 - step), step)
     validity = None if there.all() else Bitmap.of(there)
-    cells_of = HostCells(_byte_strings(codes, want.dtype), validity, is_whole=want.is_whole)
+    cells_of = HostCells(byte_strings(codes, want.dtype), validity, is_whole=want.is_whole)
     column = _host_column(source, cells_of, want, True)
     column.before, column.no_key = _aside(aside, role)
     return column
@@ -384,6 +384,20 @@ def short_texts(source: Source, stream: int, width: int = 0) -> Column | None:
     if widest > 8 or (letters[(begins + sizes)[sizes > 0] - 1] == 0).any():
         return None
     return _short_column(source, cells, Key(np.dtype(f"S{width or widest or 8}")), "")
+
+
+def longer_texts(source: Source, key: Key, stream: int) -> Column | None:
+    """Texts in host memory by themselves, if some have no place among byte strings of one width."""
+    if key.dtype is None or key.dtype.kind != "S" or key.is_whole or source.library.device is not None:
+        return None
+    own = key_of(source, stream)
+    if own != TEXTS and (own.dtype is None or own.dtype.kind != "S" or own.dtype.itemsize <= key.dtype.itemsize):
+        return None
+    short = short_texts(source, stream)
+    if short is None:
+        return _string_column(source, string_cells(source, stream), None)
+    assert short.key.dtype is not None
+    return short if short.key.dtype.itemsize > key.dtype.itemsize else None
 
 
 def is_none(source: Source, cells: HostCells) -> bool:

@@ -16,7 +16,7 @@ from raydex._arguments import flag
 from raydex._array_libraries import is_of
 from raydex._arrow import Bitmap, HostCells, StringCells, is_arrow, is_arrow_alone, repeated_string, view
 from raydex._batches import AnyBatch, Points
-from raydex._columns import Column, column_of, read_as, role_of, short_texts
+from raydex._columns import Column, column_of, longer_texts, read_as, role_of, short_texts
 from raydex._devices import Device
 from raydex._dictionaries import ends_of_prefixes
 from raydex._errors import InvalidArgument, Unsupported
@@ -184,6 +184,17 @@ class Packing:
         key = self.keys[p]
         return key.dtype is not None and key.dtype.kind == "S" and not key.is_whole and self.device.number is None
 
+    def with_keys(self, native: _raydex.CompositeKeys, keys: list[Key]) -> Packing:
+        """The same of columns that have grown."""
+        made = copy.copy(self)
+        made._native, made.keys = native, keys
+        return made
+
+    @property
+    def key(self) -> Key:
+        """What an index has as its key."""
+        return Key(np.dtype("uint64"), str(self))
+
     @property
     def resident_bytes(self) -> int:
         """Bytes of the dictionaries."""
@@ -298,33 +309,54 @@ class CompositePoints(Points):
         same_device(*probe.sources)
         self._packing, self._probe = packing, probe
 
+    def fit(self, stream: int) -> bool:
+        packing, sources = self._packing, self._probe.sources
+        columns = [
+            longer_texts(one, packing.keys[p], stream) or packing.column(p, one, stream, "kept")
+            for p, one in enumerate(sources)
+        ]
+        self._columns = _in_step(columns, sources)
+        self.column = self._columns[0]
+        if [one.key for one in self._columns] != packing.keys:
+            return False
+        return packing.device.run(packing.native.holds, packing.device.session(), stream, natives(self._columns))
+
+    def grown(self, over: _raydex.Index, rows: Column, stream: int) -> tuple[_raydex.Index, Packing]:
+        """An index in the place of one that has no place for them, with these, and how its columns are packed."""
+        packing, device = self._packing, self._packing.device
+        if device.number is not None:
+            raise InvalidArgument(
+                "keys: some values lie outside of those that a column had when the index was built, or between their "
+                "steps, or are none of them, in a column that is numbered; on a GPU that takes another build"
+            )
+        cells = natives(self._columns)
+        native, made = device.run(packing.native.grown, device.session(), stream, over, cells, rows.native)
+        return (made, packing.with_keys(native, [one.key for one in self._columns]))
+
     def native(self, stream: int) -> Any:
         packing, sources = self._packing, self._probe.sources
-        role = "kept" if self._inserts else ""
-        columns = _in_step([packing.column(p, one, stream, role) for p, one in enumerate(sources)], sources)
-        self.kept = (columns, _packed_points(packing, columns, stream, self._inserts))
-        return self.kept[1].column
+        if self._inserts:
+            columns = self._columns
+            pack = packing.native.pack_rows
+            packed = packing.device.run(pack, packing.device.session(), stream, natives(columns))
+        else:
+            columns = _in_step([packing.column(p, one, stream) for p, one in enumerate(sources)], sources)
+            packed = _packed_points(packing, columns, stream)
+        self.kept = (columns, packed)
+        return packed.column
 
 
-def _packed_points(packing: Packing, columns: list[Column], stream: int, inserts: bool = False) -> _raydex.PackedKeys:
-    run, session, cells = packing.device.run, packing.device.session(), natives(columns)
-    if not inserts:
-        packed = run(packing.native.pack_points, session, stream, cells)
-        none = _no_keys(columns)
-        if none is not None:
-            [numbers] = _numbers(packing, [packed], len(none))
-            numbers[none] = np.iinfo(numbers.dtype).max  # which no key has, unless there is a bitmap
-            if packed.validity:
-                bits = view(packed.validity, (len(none) + 7) // 8, np.uint8, packed)
-                bits &= ~np.packbits(none, bitorder="little")
-        return packed
-    if not run(packing.native.holds, session, stream, cells):
-        raise InvalidArgument(
-            "keys: some values lie outside of those that a column had when the index was built, or between their steps "
-            "or are none of them, in a column of strings or of values far apart, which are numbered, and are several "
-            "columns together if the key has many; build it again"
-        )
-    return run(packing.native.pack_rows, session, stream, cells)
+def _packed_points(packing: Packing, columns: list[Column], stream: int) -> _raydex.PackedKeys:
+    session, cells = packing.device.session(), natives(columns)
+    packed = packing.device.run(packing.native.pack_points, session, stream, cells)
+    none = _no_keys(columns)
+    if none is not None:
+        [numbers] = _numbers(packing, [packed], len(none))
+        numbers[none] = np.iinfo(numbers.dtype).max  # which no key has, unless there is a bitmap
+        if packed.validity:
+            bits = view(packed.validity, (len(none) + 7) // 8, np.uint8, packed)
+            bits &= ~np.packbits(none, bitorder="little")
+    return packed
 
 
 def _no_keys(columns: list[Column]) -> npt.NDArray[np.bool_] | None:
@@ -340,7 +372,7 @@ class CompositeBatch(AnyBatch):
 
     def __init__(self, index: CompositeIndex, lower: Any, upper: Any, stream: Any, side: str = "") -> None:
         """`side`: that of the closest keys, as of `column_of`."""
-        packing, self.native = index._packing, index._native
+        self.native, packing = index._version
         probe = Probe("points" if upper is None else "lower", lower, packing, upper is not None)
         end = None if upper is None else Probe("upper", upper, packing, True)
         sources = [*probe.sources, *(() if end is None else end.sources)]
@@ -529,10 +561,13 @@ class CompositeIndex(Index):
 
     *Missing* values match nothing, and a row with one is not in the index; of a column built with `missing="first"` or
     `"last"` they equal each other, and are in no range of this column. A value less than all of its column, or greater,
-    matches nothing. NaN equals NaN, in `isin`, too. `insert` takes values from the smallest to the largest one that a
-    column had when the index was built, in the same steps if these were days or multiples of a number, of strings
-    and of columns that are far apart those alone that there were, and of the first ones of many such columns their
-    combinations; it refuses others.
+    matches nothing. NaN equals NaN, in `isin`, too.
+
+    *Edits*: on a CPU `insert` and `append` take any values of the columns' types, and texts of any length. The index is
+    built again where a value lies beyond those that its column had, or between their steps, or is a new one in a column
+    that a dictionary numbers, as strings and values far apart. A column that grows gets room for as much again, if the
+    bits suffice, so that days that come one by one have it built again as often as they have doubled. On a GPU such
+    values are refused.
 
     *Ranks*, predecessors and successors are in the order of all columns; to fewer columns all keys are equal that begin
     with these. Their points are of the keys' own types; texts may be any. Columns that take each number of 32 or 64
@@ -543,7 +578,12 @@ class CompositeIndex(Index):
 
     def __init__(self, native: Any, packing: Packing, kept: Any, stream: int) -> None:
         self._packing = packing
-        super().__init__(native, packing.device, Key(np.dtype("uint64"), str(packing)), kept, stream)
+        super().__init__(native, packing.device, packing.key, kept, stream)
+        self._version = (native, packing)
+
+    def _insert_new(self, keys: Any, rows: Column, stream: int) -> None:
+        self._native, self._packing = self._version = keys.grown(self._native, rows, stream)
+        self._key = self._packing.key
 
     def _own_bytes(self) -> int:
         return self._packing.resident_bytes
@@ -599,6 +639,7 @@ class CompositeIndex(Index):
             super()._free()
         finally:
             self._packing.close()
+            self._version = (self._native, self._packing)
 
     def _points(self, argument: str, x: Any, inserts: bool = False) -> CompositePoints:
         probe = Probe(argument, x, self._packing)

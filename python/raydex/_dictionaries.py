@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._array_libraries import HOST
-from raydex._arrow import Bitmap, HostCells, letters_of, strings_in, view
+from raydex._arrow import Bitmap, HostCells, StringCells, letters_of, strings_in, view
 from raydex._columns import Column, column_of, strings_asked
 from raydex._devices import Device
 from raydex._errors import InvalidType
@@ -76,13 +76,7 @@ class Dictionary:
         their order, and those of the column."""
         size = self.size
         offsets, letters = self.strings()
-        cells = column.kept[0]
-        more, begins, sizes = letters_of(cells)
-        ends = np.concatenate([offsets, int(offsets[-1]) + np.append(begins[1:], len(more)) - begins[:1]])
-        there = np.ones(size + column.size, bool)
-        if cells.bits is not None:
-            there[size:] = cells.bits.there(column.size)
-        both = strings_in(np.concatenate([letters, more[begins[0] :]]), ends, Bitmap.of(there), cells.unit)
+        both = joined_strings(strings_in(letters, offsets, None), column.kept[0])
         words, numbers = Dictionary.of(column_of(Source("keys", None, HOST, both), 0), 0, self._device)
         array, validity, _ = numbers.kept
         parts = []
@@ -103,6 +97,18 @@ class Dictionary:
             valid = view(numbers.validity, (like.size + 7) // 8, "u1", numbers) if numbers.validity else None
             kept = (cells, None if valid is None else Bitmap(valid), numbers)
         return Column(numbers.column, like.size, Key(dtype), like.source, kept, like.before, like.no_key)
+
+
+def joined_strings(first: StringCells, behind: StringCells) -> StringCells:
+    """Strings that are all there, and begin where their letters do, and others behind them."""
+    letters, begins, _ = letters_of(first)
+    more, more_begins, _ = letters_of(behind)
+    skipped = int(more_begins[:1].sum())
+    offsets = np.concatenate([begins, len(letters) - skipped + more_begins, [len(letters) + len(more) - skipped]])
+    there = np.ones(first.size + behind.size, bool)
+    if behind.bits is not None:
+        there[first.size :] = behind.bits.there(behind.size)
+    return strings_in(np.concatenate([letters, more[skipped:]]), offsets, Bitmap.of(there), behind.unit)
 
 
 def ends_of_prefixes(source: Source, key: Key, words: Dictionary | None, stream: int) -> tuple[Column, Column]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,15 @@ import numpy.typing as npt
 from raydex import _raydex
 from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import Bitmap, HostCells
-from raydex._columns import Column, column_of, host_cells, row_ids_in
+from raydex._columns import Column, byte_strings, column_of, host_cells, row_ids_in, short_texts, string_cells
+from raydex._dictionaries import Dictionary, joined_strings
 from raydex._errors import InvalidArgument, Unsupported
 from raydex._infos import options_of
+from raydex._keys import Key
 from raydex._sources import Source, look, same_device
+
+if TYPE_CHECKING:
+    from raydex._batches import Points
 
 
 def edit(index: Any, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> range:
@@ -38,14 +43,13 @@ def edit(index: Any, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any,
             same_device(source, row_source)
             rows = index._device.run(row_ids_in, row_source, number, index._bits)
         numbered = range(0)
-        if insert is not None and index._words is not None:
-            column = column_of(source, number, index._key)
-            if not index._words.holds(column, number):
-                if rows is None:
-                    numbered, rows = _rows_behind(index, column.size, source.library, number)
-                _insert_new(index, column, rows)
-                number_on(index, numbered, rows)
-                return numbered
+        if insert is not None and not keys.fit(number):
+            if rows is None:
+                numbered, rows = _rows_behind(index, keys.column.size, source.library, number)
+            index._insert_new(keys, rows, number)
+            index._edits += 1
+            number_on(index, numbered, rows)
+            return numbered
         native = keys.native(number)
         if insert is not None and rows is None:
             numbered, rows = _rows_behind(index, native.size, source.library, number)
@@ -93,48 +97,50 @@ def number_on(index: Any, numbered: range, rows: Column | None) -> None:
         index._next_row = max(index._next_row, int(host_cells(rows)[0].max()) + 1)
 
 
-def _insert_new(index: Any, column: Column, rows: Column | None) -> None:
-    """Inserts strings that are not all the dictionary's, within `_changes`."""
-    if index._device.number is not None:
+def with_texts(index: Any, keys: Points, rows: Column, stream: int) -> tuple[_raydex.Index, Dictionary | None, Key]:
+    """An index in the place of one that has no place for some texts, with these; its dictionary, and its key."""
+    device = index._device
+    if device.number is not None:
         raise Unsupported(
             "keys: some are none of the strings that the index was built over, whose numbers on a GPU stay as they "
             "are; build it again"
         )
-    assert index._words is not None and rows is not None
-    if rows.size != column.size:
-        raise InvalidArgument(f"rows: {rows.size} of them for {column.size} keys")
-    words, own, new = index._words.extended(column)
-    counts, own_rows = _rows_of_keys(index, own.size)
-    numbers = [np.repeat(own.kept[0], counts), new.kept[0]]
-    row_ids = [own_rows, host_cells(rows)[0]]
-    there = [np.ones(len(own_rows), bool), new.kept[1].there(new.size)]
+    if rows.size != keys.column.size:
+        raise InvalidArgument(f"rows: {rows.size} of them for {keys.column.size} keys")
+    codes, held = _entries(index)
+    if index._words is not None:
+        key = index._key
+        words, own, new = index._words.extended(keys.column)
+        array = np.concatenate([own.kept[0][codes // 2], new.kept[0]])
+        there = np.concatenate([np.ones(len(held), bool), new.kept[1].there(new.size)])
+    else:
+        short = index._key.dtype
+        cells = HostCells(byte_strings(codes if short.itemsize > 4 else codes << np.uint64(32), short))
+        own_strings = string_cells(Source("keys", None, HOST, cells), 0)
+        source = Source("keys", None, HOST, joined_strings(own_strings, string_cells(keys.source, stream)))
+        column = short_texts(source, 0) or column_of(source, 0)
+        words, key = None, column.key
+        if key.dtype is None:
+            words, column = Dictionary.of(column, 0, device)
+        array, all_there = host_cells(column)
+        there = np.ones(len(array), bool) if all_there is None else all_there
+    row_ids = np.concatenate([held, host_cells(rows)[0]])
     (structure, _, _, _, _, _, most, options, *_) = index._native.info()
-    if most > max((int(one.max()) for one in row_ids if len(one)), default=-1):  # a row without a key, or erased
-        for parts, one in ((numbers, 0), (row_ids, most), (there, False)):
-            parts.append(np.array([one], parts[0].dtype))
-    keys = HostCells(np.concatenate(numbers), Bitmap.of(np.concatenate(there)))
-    made = (keys, HostCells(np.concatenate(row_ids).astype(f"u{index._bits // 8}")))
+    if most > int(row_ids.max(initial=0)):  # of a row without a key, or erased
+        array, there = (np.concatenate([one, np.zeros(1, one.dtype)]) for one in (array, there))
+        row_ids = np.append(row_ids, np.uint64(most))
+    made = (HostCells(array, Bitmap.of(there)), HostCells(row_ids.astype(f"u{index._bits // 8}")))
     columns = [column_of(Source("keys", None, HOST, cells), 0) for cells in made]
-    native = index._device.run(
-        _raydex.Index, structure, index._device.backend, index._session, 0, columns[0].native, columns[1].native,
+    native = device.run(
+        _raydex.Index, structure, device.backend, index._session, 0, columns[0].native, columns[1].native,
         options_of(options),
     )  # fmt: skip
-    index._edits += 1
-    index._native, index._words = index._version = (native, words)
+    return (native, words, key)
 
 
-def _rows_of_keys(index: Any, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """How many rows each key of the dictionary has, and the rows, in host memory."""
-    numbers = 2 * np.arange(count, dtype=f"u{4 if count < 2**31 else 8}") + 1
-    points = column_of(Source("keys", None, HOST, HostCells(numbers)), 0)
-    offsets, found = np.zeros(count + 1, "i8"), np.empty(0, "i8")
-
-    def room() -> tuple[int, int]:
-        nonlocal found
-        found = np.empty(int(offsets[-1]), "i8")
-        return (HOST.address(found), len(found))
-
-    index._device.run(
-        index._native.rows, index._session, 0, points.native, None, HOST.address(offsets), count + 1, room
-    )
-    return (np.diff(offsets), found)
+def _entries(index: Any) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """The codes of all keys, and their rows, in host memory."""
+    size = len(index)
+    codes, rows = np.empty(size, "u8"), np.empty(size, "u8")
+    index._device.run(index._native.entries, index._session, 0, HOST.address(codes), HOST.address(rows), size)
+    return (codes, rows)

@@ -18,7 +18,7 @@ from raydex._batches import AnyBatch, Batch, Points
 from raydex._columns import Column, column_of, refuse_strings
 from raydex._devices import Device
 from raydex._dictionaries import Dictionary
-from raydex._edits import edit, number_on
+from raydex._edits import edit, number_on, with_texts
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import take_alike
 from raydex._held import ORDER_STATISTICS, Held
@@ -146,7 +146,7 @@ class Index(Held):
         self._strings = strings  # which are read by queries
         self._is_hashed = strings is not None
         self._words = words
-        self._version = (native, words)  # which belong together, for those who ask while an edit replaces them
+        self._version: Any = (native, words, key)  # which belong together, for who asks while an edit replaces them
         self._clients: Any = None  # of JAX: they keep streams that a close waits for
         self._session = device.session()
         self._plain_device = device.number if key.is_number else NOWHERE  # of probes on the fast path
@@ -204,7 +204,7 @@ class Index(Held):
         finally:
             _raydex.forget_index(self._number)
             self._strings = self._words = self._clients = None
-            self._version = (self._native, None)
+            self._version = (self._native, None, self._key)
 
     def _asked_on(self) -> list[int]:
         return super()._asked_on() + _raydex.streams_of_index(self._number) + list(self._edited_on or ())
@@ -339,9 +339,9 @@ class Index(Held):
                 "rows, contains, isin, lookup and join; build with structure='auto' for more"
             )
 
-    def _numbered(self, column: Column, words: Dictionary | None, stream: int) -> Column:
+    def _numbered(self, column: Column, key: Key, words: Dictionary | None, stream: int) -> Column:
         """A column of probes as the structure has its keys."""
-        if self._key.dtype is not None or self._is_hashed:
+        if key.dtype is not None or self._is_hashed:
             return column
         if words is None:
             self._check_open()
@@ -678,12 +678,17 @@ class Index(Held):
 
     # Edits
 
+    def _insert_new(self, keys: Points, rows: Column, stream: int) -> None:
+        """Inserts keys that do not `fit`, within `_changes`: has another structure in the place of its own."""
+        self._native, self._words, self._key = self._version = with_texts(self, keys, rows, stream)
+
     def insert(self, keys: ColumnLike, rows: ColumnLike, *, stream: StreamLike = None) -> None:
         """Inserts entries: keys and their rows, integers that the index's row ids have room for.
 
         Missing keys are passed over. Waits for queries of other threads, and for the stream. Cost: see the structure;
-        most sort the batch and merge. Strings of more than 8 bytes that the index does not have cost as much as
-        building it: their dictionary and the index over its numbers are made anew."""
+        most sort the batch and merge. On a CPU keys that the index has no place for cost as much as building it, from
+        its own entries: strings of more than 8 bytes that it does not have, texts longer than all of its own if these
+        have up to 8 bytes, and what `raydex.CompositeIndex` says of several columns. On a GPU they are refused."""
         edit(self, keys, rows, None, None, stream)
 
     def append(self, keys: ColumnLike, *, stream: StreamLike = None) -> range:
@@ -699,8 +704,7 @@ class Index(Held):
         The first one is behind all that the index ever had; missing keys have rows, too, so that those of the index
         stay those of a column that grows. Waits and costs as `insert`.
 
-        Keys are of the index's type: an index whose texts had 8 bytes at most, or decimals so many digits, has no room
-        for longer ones, and columns in one key take the values that `raydex.CompositeIndex` says."""
+        Keys are of the index's type; texts may be longer than those that it had."""
         return edit(self, keys, None, None, None, stream)
 
     def erase(self, keys: ColumnLike, rows: ColumnLike = None, *, stream: StreamLike = None) -> None:

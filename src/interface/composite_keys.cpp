@@ -29,10 +29,15 @@ void check_columns(backend where, const context& on, std::span<const composite_c
 }  // namespace
 
 composite_keys::composite_keys(backend where, const context& on,
-                               std::span<const composite_column> columns, packed_keys* rows) try
+                               std::span<const composite_column> columns, packed_keys* rows)
+    : composite_keys(where, on, columns, rows, {}) {}
+
+composite_keys::composite_keys(backend where, const context& on,
+                               std::span<const composite_column> columns, packed_keys* rows,
+                               std::span<const composite_part> before) try
     : where_(where) {
   check_columns(where, on, columns);
-  packed_ = pack_columns(where, on, columns, parts_, rows);
+  packed_ = pack_columns(where, on, columns, parts_, rows, before);
 } catch (...) {
   rethrow_as_error();
 }

@@ -238,6 +238,21 @@ void index::successor(const context& on, const probes& batch, const row_id_span&
   closest(on, batch, false, which, out);
 }
 
+void index::entries(const context& on, std::span<std::uint64_t> codes,
+                    const row_id_span& rows) const try {
+  check_space(on, info_.where);
+  check_array("codes", codes);
+  check_row_ids(rows, info_.row_ids, of_index);
+  if (codes.size() != info_.entries || rows.size != info_.entries) {
+    throw invalid_argument(fmt::format("codes, rows: {} and {}, but the index has {} entries",
+                                       codes.size(), rows.size, info_.entries));
+  }
+  write_row_ids(on, info_.where, info_.row_ids, rows,
+                [&](void* to) { do_entries(on, codes.data(), to); });
+} catch (...) {
+  rethrow_as_error();
+}
+
 void index::edit(stream_t stream, const edits& batch) try {
   const unwatched from_here;
   const auto check_keys = [&](const char* argument, const column& keys) {
@@ -309,6 +324,11 @@ void index::do_closest(const context& /*on*/, const probes& /*batch*/, bool befo
 void index::do_edit(stream_t /*stream*/, const edits& /*batch*/) {
   throw unsupported(
       fmt::format("{} takes no insertions and deletions; pivot_tree does", info_.structure));
+}
+
+void index::do_entries(const context& /*on*/, std::uint64_t* /*codes*/, void* /*rows*/) const {
+  throw unsupported(fmt::format("entries: {} ({}) keeps no keys; build it again over the column",
+                                info_.structure, info_.options));
 }
 
 void index::do_keep(const context& /*own*/, kept_memory& /*file*/) {

@@ -26,6 +26,7 @@
 #include "src/interface/index_file_format.hpp"
 #include "src/interface/index_file_sink.hpp"
 #include "src/interface/kept_memory.hpp"
+#include "src/interface/option_table.hpp"
 #include "src/interface/watch.hpp"
 
 namespace raydex {
@@ -393,17 +394,6 @@ std::optional<key_format> format_named(std::string_view name) {
   for (std::uint8_t width = 1; width <= 8; ++width)
     if (to_string(key_format::bytes(width)) == name) return key_format::bytes(width);
   return std::nullopt;
-}
-
-option_map options_in(std::string_view text) {
-  option_map all;
-  while (!text.empty()) {
-    const std::string_view one = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(one.size() + 1, text.size()));
-    const std::size_t middle = std::min(one.find('='), one.size());
-    all.emplace(one.substr(0, middle), one.substr(std::min(middle + 1, one.size())));
-  }
-  return all;
 }
 
 [[noreturn]] void refuse_kind(const std::string& path) {

@@ -67,6 +67,14 @@ owned_strings key_dictionary::keys(const context& on) const try {
   rethrow_as_error();
 }
 
+buffer<std::uint64_t> key_dictionary::codes(const context& on) const try {
+  check_space(on, where_);
+  if (!format_) throw invalid_argument("codes: the dictionary is of strings");
+  return held_->codes(on, 8U * format_->width);
+} catch (...) {
+  rethrow_as_error();
+}
+
 packed_ranges key_dictionary::ranges_of_prefixes(const context& on,
                                                  const string_column& prefixes) const try {
   check_space(on, where_);

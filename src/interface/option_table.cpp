@@ -187,6 +187,17 @@ std::vector<option_info> list_options(option_entries entries, const void* usual)
   return all;
 }
 
+option_map options_in(std::string_view text) {
+  option_map all;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(one.size() + 1, text.size()));
+    const std::size_t middle = std::min(one.find('='), one.size());
+    all.emplace(one.substr(0, middle), one.substr(std::min(middle + 1, one.size())));
+  }
+  return all;
+}
+
 bool read_numbers(std::string_view text, std::initializer_list<unsigned*> numbers) {
   const char* at = text.data();
   const char* const end = at + text.size();

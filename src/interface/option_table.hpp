@@ -205,6 +205,8 @@ RAYDEX_INTERNAL void read_options(std::string_view structure, option_entries ent
 RAYDEX_INTERNAL void check_options(option_entries entries, const void* options);
 // The options in force, as `name=value` separated by spaces.
 RAYDEX_INTERNAL std::string describe_options(option_entries entries, const void* options);
+// The same read again, as texts by name.
+option_map options_in(std::string_view text);
 // What is legal, such as `auto|1..4096`.
 std::string values_of(const option_entry& entry);
 

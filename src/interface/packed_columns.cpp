@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -122,6 +123,35 @@ void fit_columns(backend where, const context& on, packed_column_list& columns) 
   }
 }
 
+// A column with the span that it had before; where it goes beyond that, with as much again.
+composite_part with_room(const composite_part& part, const composite_part& before) {
+  const bool has_values = part.first <= part.last && before.first <= before.last;
+  if (part.numbered || before.numbered || part.format != before.format || !has_values) return part;
+  const std::uint64_t largest = ~std::uint64_t{0} >> (64 - 8 * part.format->width);
+  std::uint64_t first = std::min(part.first, before.first);
+  std::uint64_t last = std::max(part.last, before.last);
+  const std::uint64_t span = last - first;
+  if (part.last > before.last) last += std::min(span, largest - last);
+  if (part.first < before.first) first -= std::min(span, first);
+  composite_part made = part;
+  made.first -= (part.first - first) / part.step * part.step;
+  made.last += (last - part.last) / part.step * part.step;
+  made.bits = bits_of_column(made);
+  return made;
+}
+
+// Gives columns that have outgrown their spans room to grow on, where bits are left.
+void leave_room(packed_column_list& columns, std::span<const composite_part> before) {
+  std::vector<composite_part> parts;
+  for (const packed_column& one : columns)
+    parts.push_back(one.part);
+  for (std::size_t p = 0; p < before.size(); ++p) {
+    const composite_part tight = std::exchange(parts[p], with_room(parts[p], before[p]));
+    if (bits_of(parts) > most_bits || is_full(parts)) parts[p] = tight;
+    columns[p].part = parts[p];
+  }
+}
+
 // The keys of rows, and what they are packed by.
 std::unique_ptr<packed_columns> packed(backend where, const context& on,
                                        std::unique_ptr<packed_columns> head,
@@ -155,14 +185,15 @@ std::unique_ptr<packed_columns> packed(backend where, const context& on,
 
 std::unique_ptr<packed_columns> pack_columns(backend where, const context& on,
                                              std::span<const composite_column> columns,
-                                             std::vector<composite_part>& parts,
-                                             packed_keys* rows) {
+                                             std::vector<composite_part>& parts, packed_keys* rows,
+                                             std::span<const composite_part> before) {
   packed_column_list all;
   all.reserve(columns.size());
   for (const composite_column& one : columns)
     all.emplace_back(one);
   find_spans(where, on, all);
   fit_columns(where, on, all);
+  leave_room(all, before);
   for (const packed_column& one : all)
     parts.push_back(one.part);
   // The first columns are numbered together, as many as fit.
@@ -330,6 +361,42 @@ bool packed_columns::holds(backend where, const context& on,
   for (std::size_t p = 0; p < others.size(); ++p)
     if (others[p].step % parts[p].step != 0) return false;
   return true;
+}
+
+std::vector<unpacked_column> packed_columns::unpack(const context& on,
+                                                    buffer<std::uint64_t> keys) const {
+  std::vector<unpacked_column> made;
+  for (std::size_t p = parts.size(); p-- > (head ? 1U : 0U);)
+    made.push_back(unpack_part(on, p, keys));
+  if (head) {
+    // All keys have a number of the head, since a missing one would have made them missing.
+    buffer<std::uint64_t> of_head = unpack_part(on, 0, keys).codes;
+    auto first = head->unpack(on, std::move(of_head));
+    std::move(first.rbegin(), first.rend(), std::back_inserter(made));
+  }
+  std::reverse(made.begin(), made.end());
+  return made;
+}
+
+// Takes the last numbers from keys, which are those of a part.
+unpacked_column packed_columns::unpack_part(const context& on, std::size_t p,
+                                            buffer<std::uint64_t>& keys) const {
+  const core::numbered_column part = numbered(parts[p]);
+  unpacked_column made{parts[p].format, {on, keys.size()}, {on, keys.size()}, {}};
+  buffer<std::uint64_t> codes_of_numbers;
+  if (parts[p].numbered && parts[p].format) codes_of_numbers = words[p]->codes(on);
+  if (!parts[p].format) made.words = words[p]->keys(on);
+  for (std::uint64_t i = 0; i < keys.size(); ++i) {
+    const std::uint64_t number = part.take(keys[i]);
+    const bool is_there = part.has_values && !(part.has_missing && number == part.missing);
+    std::uint64_t code = is_there ? part.code(number) : 0;
+    // Numbers are odd.
+    if (parts[p].numbered) code /= 2;
+    if (is_there && codes_of_numbers.size() != 0) code = codes_of_numbers[code];
+    made.codes[i] = code;
+    made.there[i] = is_there ? 1 : 0;
+  }
+  return made;
 }
 
 }  // namespace raydex

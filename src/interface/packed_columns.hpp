@@ -20,6 +20,14 @@ struct column_bounds {
   std::optional<string_column> prefixes = std::nullopt;
 };
 
+// A column of keys that were taken apart, in host memory.
+struct unpacked_column {
+  std::optional<key_format> format;  // nothing for strings
+  buffer<std::uint64_t> codes;       // of its cells; of strings their places among `words`
+  buffer<std::uint8_t> there;        // 0 for a missing cell, a byte each
+  owned_strings words;
+};
+
 // Columns that take up to 64 bits together. The first one may be the numbers of the keys of others,
 // the *head*, which the columns of a key begin with.
 struct packed_columns {
@@ -38,6 +46,8 @@ struct packed_columns {
   packed_keys pack_closest(backend where, const context& on, std::span<const key_part> columns,
                            closest_number which) const;
   bool holds(backend where, const context& on, std::span<const key_part> columns) const;
+  // What the keys of rows were made of. On the host.
+  std::vector<unpacked_column> unpack(const context& on, buffer<std::uint64_t> keys) const;
 
  private:
   // Columns of numbers, and those that were made.
@@ -56,6 +66,7 @@ struct packed_columns {
   std::size_t part_of(std::size_t column) const {
     return column - columns_of_head() + (head ? 1 : 0);
   }
+  unpacked_column unpack_part(const context& on, std::size_t p, buffer<std::uint64_t>& keys) const;
   void add_head(numbered_cells& to, backend where, const context& on,
                 std::span<const key_part> columns, bool are_rows) const;
   void add_own(numbered_cells& to, const context& on, std::span<const key_part> columns) const;
@@ -65,10 +76,11 @@ struct packed_columns {
 };
 
 // Of columns that were checked, and may take any number of bits. `rows` gets their keys if not
-// null.
+// null. `before`: what columns were that may have outgrown their spans; none: they were none.
 std::unique_ptr<packed_columns> pack_columns(backend where, const context& on,
                                              std::span<const composite_column> columns,
-                                             std::vector<composite_part>& parts, packed_keys* rows);
+                                             std::vector<composite_part>& parts, packed_keys* rows,
+                                             std::span<const composite_part> before);
 
 // Of parts without numbers, which are checked.
 std::unique_ptr<packed_columns> columns_of_parts(const std::vector<composite_part>& parts);

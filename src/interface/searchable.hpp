@@ -98,6 +98,8 @@ class ordered_dictionary {
   virtual packed_keys numbers(const context& on, const key_part& keys) const = 0;
   // The keys of a column of strings.
   virtual owned_strings keys(const context& on) const = 0;
+  // The codes of the keys of another column, of so many bits.
+  virtual buffer<std::uint64_t> codes(const context& on, unsigned bits) const = 0;
   // The numbers of all keys that begin with strings; the column has strings.
   virtual packed_ranges ranges_of_prefixes(const context& on,
                                            const string_column& strings) const = 0;

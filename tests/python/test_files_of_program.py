@@ -210,6 +210,36 @@ def test_edits_of_what_python_wrote(tmp_path):
     assert "lies between two values" in refused(tmp_path, "query", "--index", "an.index", *words)
 
 
+@pytest.mark.parametrize("structure", ["btree", "hash_open"])
+def test_values_beyond_those_of_several_columns(tmp_path, structure):
+    """They have the columns packed anew; what is erased goes first."""
+    days = np.array(["2024-01-01", "2024-01-02", "2024-01-03"], "M8[D]")
+    saved(tmp_path, {"store": [5, 6, 5], "day": days}, structure=structure)
+    table(tmp_path, "n.csv", store=[7, 6], day=["2024-02-01", "2024-01-02"], row=[3, 4])
+    table(tmp_path, "e.csv", store=[6], day=["2024-01-02"])
+    words = ["--insert", "n.csv:store,day", "--insert-rows", "n.csv:row:u4", "--erase", "e.csv:store,day"]
+    asked = ["--points", "n.csv:store,day", "--result", "first", "--out", "-"]
+    assert run(tmp_path, "query", "--index", "an.index", *words, "--save-index", "an.index", *asked)[:2] == (
+        0, "first\n3\n4\n")  # fmt: skip
+    with raydex.load(tmp_path / "an.index") as index:
+        assert (index.info.structure, len(index)) == (structure, 4)
+        all_days = [*days, np.datetime64("2024-02-01")]
+        assert index.first({"store": [5, 6, 5, 7], "day": all_days}).tolist() == [0, 4, 2, 3]
+        assert index.append({"store": [1], "day": days[:1]}) == range(5, 6)
+
+
+def test_columns_that_a_dictionary_numbers_from_then_on(tmp_path):
+    """The file stays as it was, since none keeps them."""
+    saved(tmp_path, ([0, 1], [0, 1]))
+    before = (tmp_path / "an.index").read_bytes()
+    table(tmp_path, "n.csv", a=[2**62 + 1, -(2**61)], b=[-(2**62), 2**61 + 1], row=[2, 3])
+    words = ["--insert", "n.csv:a,b", "--insert-rows", "n.csv:row:u4"]
+    assert answer(tmp_path, *words, "--points", "n.csv:a,b", "--result", "first") == ["2", "3"]
+    line = refused(tmp_path, "query", "--index", "an.index", *words, "--save-index", "an.index")
+    assert "a dictionary numbers columns of the key" in line
+    assert (tmp_path / "an.index").read_bytes() == before
+
+
 STRANGE = {
     "durations": (np.array([5, 7], "m8[ms]"), "timedelta64[ms]"),
     "months": (np.array(["2024-01"], "M8[M]"), "datetime64[M]"),

@@ -2,6 +2,7 @@
 """Arguments that are of the right kind and still do not fit: the error names them and says what is legal."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import raydex
 
@@ -50,7 +51,9 @@ REFUSED = {
     "times that no unit has": (
         lambda: count([np.datetime64("9999-01-01", "s"), np.datetime64(1, "ns")], DAYS.astype("M8[ns]")),
         "points: 9999-01-01T00:00:00 and others are in no unit together"),
-    "longer texts": (lambda: raydex.build([b"abc"]).insert([b"abcdef"], [3]), "keys: b'abcdef' is no S3"),
+    "longer bytes of a fixed size": (
+        lambda: raydex.build(pa.array([b"abc"], pa.binary(3))).insert(pa.array([b"abcdef"]), [3]),
+        "keys: b'abcdef' is no S3"),
     "two dimensions of texts": (lambda: count([["a", "b"], ["c", "d"]]), "points: it has 2 dimensions, (2, 2)"),
     "swapped bytes": (
         lambda: raydex.build(KEYS.astype(">i8")), "column: its bytes are swapped; give x.astype('<i8')"),

@@ -43,6 +43,21 @@ struct put_row_id {
   }
 };
 
+// Writes entries by rank.
+template <class Entries>
+struct put_entry {
+  using row_id = typename Entries::row_id_type;
+
+  Entries entries;
+  std::uint64_t* codes;
+  row_id* rows;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    const auto rank = static_cast<row_id>(i);
+    codes[i] = entries.key(rank);
+    rows[i] = entries.row_id(rank);
+  }
+};
+
 // Counts ranks whose key is equal to the one before.
 template <class View>
 struct count_repeated_ranks {
@@ -180,6 +195,15 @@ class built_index_by : public Base {
           rows.size());
     } else {
       Base::do_row_ids(on, out);
+    }
+  }
+
+  void do_entries(const context& on, std::uint64_t* codes, void* rows) const override {
+    if constexpr (core::ranked<View>) {
+      Executor::for_each(on, put_entry<View>{queried(), codes, static_cast<row_id*>(rows)},
+                         this->info_.entries);
+    } else {
+      Base::do_entries(on, codes, rows);
     }
   }
 

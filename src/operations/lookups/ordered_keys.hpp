@@ -257,6 +257,12 @@ class built_dictionary final : public ordered_dictionary {
     return made;
   }
 
+  buffer<std::uint64_t> codes(const context& on, unsigned bits) const override {
+    buffer<std::uint64_t> made(on, size_);
+    Executor::for_each(on, core::put_codes_of_words{words(), bits, made.data()}, size_);
+    return made;
+  }
+
   packed_ranges ranges_of_prefixes(const context& on, const string_column& strings) const override {
     packed_ranges made{room(on, strings.size), room(on, strings.size)};
     for_each_words(

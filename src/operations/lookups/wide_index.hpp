@@ -270,6 +270,17 @@ class wide_index final : public index, public counts_repairs {
     if (file.loads()) describe(info_.n);
   }
 
+  void do_entries(const context& on, std::uint64_t* codes, void* rows) const override {
+    dispatch_key(info_.key, [&]<class Key>() {
+      Executor::for_each(on,
+                         put_entry<core::column_entries<Key, std::uint64_t>>{
+                             {std::get<buffer<Key>>(held_.keys).data(), held_.rows.data()},
+                             codes,
+                             static_cast<std::uint64_t*>(rows)},
+                         held_.rows.size());
+    });
+  }
+
   // Merges the batch with the entries, and builds anew.
   void do_edit(stream_t stream, const edits& batch) override {
     if (!updates_) return index::do_edit(stream, batch);

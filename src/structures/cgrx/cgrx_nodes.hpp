@@ -314,6 +314,14 @@ class built_node_cgrx final
     return all;
   }
 
+  void do_entries(const context& on, std::uint64_t* codes, void* rows) const override {
+    const sorted all = collect(on);
+    executor::for_each(on,
+                       put_entry<core::column_entries<Key, RowId>>{
+                           {all.keys.data(), all.row_ids.data()}, codes, static_cast<RowId*>(rows)},
+                       all.keys.size());
+  }
+
   facts rebuild_with(const context& on, const sorted_edits<Key, RowId>& batch) {
     sorted all = collect(on);
     const std::uint64_t max_row_id = std::max(all.max_row_id, batch.insert.max_row_id);

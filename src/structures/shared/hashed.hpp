@@ -87,6 +87,19 @@ struct copy_used_slots {
   }
 };
 
+// Writes entries by their hashes.
+template <class Key, class RowId>
+struct put_hashed_entry {
+  core::strided_list<Key, RowId> list;
+  core::hash_function<Key> hashed_by;
+  std::uint64_t* codes;
+  RowId* rows;
+  RAYDEX_HD void operator()(std::uint64_t i) const {
+    codes[i] = core::key_of(hashed_by, list.key(i));
+    rows[i] = core::load_at(list.row_ids, i);
+  }
+};
+
 template <class Base, class View, class Executor>
 class built_hash : public built_ordered_index<Base, View, Executor> {
  protected:
@@ -272,6 +285,15 @@ class built_hash : public built_ordered_index<Base, View, Executor> {
     const std::uint64_t size = this->info_.entries;
     copy = {repeat_hashes<Executor>(on, copy, size), {}};
     return {{copy.keys.data()}, {held_.rows.data()}, size};
+  }
+
+  void do_entries(const context& on, std::uint64_t* codes, void* rows) const override {
+    sorted copy;
+    Executor::for_each(
+        on,
+        put_hashed_entry<key, row_id>{list(on, copy), core::hash_by<key>(held_.storage.seed), codes,
+                                      static_cast<row_id*>(rows)},
+        this->info_.entries);
   }
 
   repetition repeats_;

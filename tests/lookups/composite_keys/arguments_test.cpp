@@ -87,5 +87,28 @@ TEST_F(composite_arguments, prefixes_of_what_is_no_string) {
                                  {"columns: column 1 is int32", "strings"});
 }
 
+TEST_F(composite_arguments, growth_by_other_rows) {
+  packed_keys packed;
+  const composite_keys keys(backend::cpu, at_, {column(signed_), column(unsigned_)}, &packed);
+  const auto over = build("btree", backend::cpu, at_, packed.view());
+  const auto other = build("btree", backend::cpu, at_, column(signed_));
+  const column rows(unsigned_);
+  const key_parts more{column(signed_), column(unsigned_)};
+  const std::vector<std::uint64_t> wide(3);
+  expect_error<invalid_argument>([&] { keys.grown(at_, *other, more, rows); },
+                                 {"over: its keys are int32", "uint32"});
+  expect_error<invalid_argument>([&] { keys.grown(at_, *over, key_parts{more[0]}, rows); },
+                                 {"columns: 1", "2"});
+  expect_error<invalid_argument>(
+      [&] {
+        keys.grown(at_, *over, key_parts{more[1], more[1]}, rows);
+      },
+      {"columns: column 1 is uint32", "int32"});
+  expect_error<invalid_argument>([&] { keys.grown(at_, *over, more, column(wide)); },
+                                 {"rows: they are uint64", "uint32"});
+  expect_error<invalid_argument>([&] { keys.grown(at_, *over, more, column(few_)); }, {"rows"});
+  EXPECT_EQ(over->info().entries, 3U);
+}
+
 }  // namespace
 }  // namespace raydex::test

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -142,8 +144,51 @@ class composite : public backend_test {
     EXPECT_TRUE(keys.holds(at(), columns));
     EXPECT_EQ(packed.view().format, keys.format());
     expect_same(packed, keys.pack_rows(at(), columns));
-    const auto over = build("pivot_tree", tested_backend(), at(), packed.view());
+    compare(keys, *build("pivot_tree", tested_backend(), at(), packed.view()), rows, orders, wanted,
+            ends);
+    if (tested_backend() != backend::cpu) return;
+    SCOPED_TRACE("rows that came in parts");
+    const grown_index grown = built_in_parts(described);
+    compare(grown.keys, *grown.over, rows, orders, wanted, ends);
+  }
 
+  static key_part slice(const key_part& of, std::uint64_t first, std::uint64_t count) {
+    if (const auto* const fixed = std::get_if<column>(&of))
+      return column(fixed->format, static_cast<const char*>(fixed->data) + first * fixed->step(),
+                    count, fixed->validity.from(first));
+    const auto& strings = std::get<string_column>(of);
+    return string_column{strings.bytes, static_cast<const std::uint32_t*>(strings.offsets) + first,
+                         false, count, strings.validity.from(first)};
+  }
+
+  // Built over a third of the rows, to which the others come in two batches.
+  grown_index built_in_parts(const std::vector<composite_column>& columns) const {
+    const std::uint64_t size = std::visit([](auto& one) { return one.size; }, columns[0].cells);
+    const std::uint64_t ends[] = {size / 3, size / 3 + (size + 1) / 2, size};
+    std::vector<std::uint32_t> numbers(size);
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    std::vector<composite_column> first;
+    for (const composite_column& one : columns)
+      first.emplace_back(slice(one.cells, 0, ends[0]), one.descending, one.missing);
+    packed_keys packed;
+    composite_keys keys(backend::cpu, at(), first, &packed);
+    auto over = build("btree", backend::cpu, at(), packed.view());
+    grown_index all{std::move(keys), std::move(over)};
+    for (std::size_t b = 0; b < 2; ++b) {
+      key_parts more;
+      for (const composite_column& one : columns)
+        more.push_back(slice(one.cells, ends[b], ends[b + 1] - ends[b]));
+      const std::span rows(numbers.data() + ends[b], ends[b + 1] - ends[b]);
+      all = all.keys.grown(at(), *all.over, more, column(rows));
+      EXPECT_TRUE(all.keys.holds(at(), more));
+    }
+    EXPECT_EQ(all.over->info().n, size);
+    return all;
+  }
+
+  // Compares all that is asked of an index over a table.
+  void compare(const composite_keys& keys, const index& over, const table& rows,
+               const std::vector<order>& orders, const table& wanted, const table& ends) {
     const auto probes = placed(wanted);
     const auto bounds = &ends == &wanted ? probes : placed(ends);
     const auto is_there = [&](std::size_t row) {
@@ -163,10 +208,10 @@ class composite : public backend_test {
     const std::uint64_t size = wanted.front()->size();
     const auto expect_rows = [&](const raydex::probes& batch, const auto& matches) {
       buffer<std::uint64_t> offsets(at(), size + 1);
-      over->offsets(at(), batch, offsets);
+      over.offsets(at(), batch, offsets);
       const auto begins = at().download(offsets);
       buffer<std::uint32_t> out(at(), begins.back());
-      over->rows(at(), batch, offsets, out);
+      over.rows(at(), batch, offsets, out);
       const auto found = at().download(out);
       for (std::uint64_t i = 0; i < size; ++i) {
         std::vector<std::uint32_t> expected;
@@ -186,7 +231,7 @@ class composite : public backend_test {
       expect_rows(keys.pack_ranges(at(), first).view(),
                   [&](std::size_t row, std::size_t i) { return equals(row, i, k); });
     }
-    check_places(keys, *over, rows, orders, wanted, probes, is_there);
+    check_places(keys, over, rows, orders, wanted, probes, is_there);
     // Bounds of each column, and beginnings of strings.
     for (std::size_t k = 0; k < rows.size(); ++k) {
       if (const auto* const prefixes = std::get_if<string_column>(&probes[k]))
@@ -643,6 +688,66 @@ TEST_F(composite, holds_what_it_spans) {
   EXPECT_FALSE(holds({{5}}, {{4}}));
   EXPECT_TRUE(holds({{10}, {false}}, {{0}}));
   EXPECT_TRUE(holds({}, {}));
+}
+
+// Some that repeat, and a row without a key.
+TEST_F(composite, entries_of_each_structure) {
+  const auto cells = some<std::uint32_t>(500, 300, 9, 7);
+  table rows = table_of(cells);
+  const column keys = std::get<column>(placed(rows).front());
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> expected;
+  for (std::size_t row = 0; row < 500; ++row)
+    if (cells.valid(row)) expected.emplace_back(cells.values[row], row);
+  std::sort(expected.begin(), expected.end());
+  for (const capability& able : capabilities()) {
+    if (able.where != tested_backend() || !able.updates) continue;
+    for (const std::string_view nodes : {"", "node"}) {
+      if (!nodes.empty() && able.structure != "cgrx") continue;
+      SCOPED_TRACE(able.structure);
+      const option_map options =
+          nodes.empty() ? option_map() : option_map{{std::string(nodes), "64"}};
+      const auto over = build(able.structure, tested_backend(), at(), keys, std::nullopt, options);
+      buffer<std::uint64_t> codes(at(), expected.size());
+      buffer<std::uint64_t> found(at(), expected.size());
+      over->entries(at(), codes, found);
+      const auto numbers = at().download(codes);
+      const auto row_ids = at().download(found);
+      std::vector<std::pair<std::uint64_t, std::uint64_t>> own;
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        own.emplace_back(numbers[i], row_ids[i]);
+      std::sort(own.begin(), own.end());
+      EXPECT_EQ(own, expected);
+    }
+  }
+}
+
+// One row of a day each: the codes have room for as many days as there were, each time.
+TEST_F(composite, columns_that_grow_get_room) {
+  if (tested_backend() != backend::cpu) return;
+  const std::vector<std::int32_t> shops{3, 9};
+  const std::vector<std::uint32_t> days{100, 101};
+  packed_keys packed;
+  composite_keys keys(backend::cpu, at(), {column(shops), column(days)}, &packed);
+  auto over = build("sorted_array", backend::cpu, at(), packed.view());
+  unsigned grown = 0;
+  for (std::uint32_t day = 102; day < 1102; ++day) {
+    const std::vector<std::int32_t> shop{5};
+    const std::vector<std::uint32_t> next{day};
+    const std::vector<std::uint32_t> row{day - 100};
+    const key_parts key{column(shop), column(next)};
+    if (keys.holds(at(), key)) {
+      over->edit(nullptr, {.insert = keys.pack_rows(at(), key).view(), .insert_rows = column(row)});
+    } else {
+      grown_index made = keys.grown(at(), *over, key, column(row));
+      keys = std::move(made.keys);
+      over = std::move(made.over);
+      ++grown;
+    }
+  }
+  EXPECT_EQ(over->info().entries, 1002U);
+  EXPECT_EQ(grown, 9U);
+  EXPECT_EQ(keys.parts()[0].first, encode(3));
+  EXPECT_EQ(keys.parts()[0].last, encode(9));
 }
 
 }  // namespace

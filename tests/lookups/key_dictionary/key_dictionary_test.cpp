@@ -97,6 +97,11 @@ class dictionary : public backend_test {
     if constexpr (std::is_same_v<T, std::string>) {
       check_prefixes(words, sorted, wanted);
       check_keys(words, sorted);
+    } else {
+      std::vector<std::uint64_t> codes;
+      for (const T& key : sorted)
+        codes.push_back(encode(key) >> (8 * sizeof(encode(key)) - 8 * sizeof(T)));
+      EXPECT_EQ(at().download(words.codes(at())), codes);
     }
     return words;
   }
@@ -427,6 +432,8 @@ TEST_F(dictionary, OtherKeys) {
   expect_error<invalid_argument>(
       [&] { numbers.ranges_of_prefixes(at(), std::get<string_column>(rows.parts.front())); },
       {"prefixes: the dictionary is of no strings"});
+  expect_error<invalid_argument>([&] { words.codes(at()); },
+                                 {"codes: the dictionary is of strings"});
 }
 
 }  // namespace

@@ -66,6 +66,18 @@ struct numbered_column {
   RAYDEX_HD std::uint64_t largest() const {
     return has_values ? span / step + (has_missing ? 1 : 0) : 0;
   }
+  /// The code that a number stands for, which is not `missing`.
+  RAYDEX_HD std::uint64_t code(std::uint64_t number) const {
+    return ((number - shift) * step + low) ^ flip;
+  }
+  /// Takes the last number from others that it was put below.
+  RAYDEX_HD std::uint64_t take(std::uint64_t& all) const {
+    const unsigned half = bits / 2;
+    const std::uint64_t above = all >> half >> (bits - half);
+    const std::uint64_t number = all ^ below(above, 0);
+    all = above;
+    return number;
+  }
   /// Puts a number below others. In two steps, since no number is shifted by all of its 64 bits.
   RAYDEX_HD std::uint64_t below(std::uint64_t all, std::uint64_t number) const {
     const unsigned half = bits / 2;

@@ -65,6 +65,16 @@ struct key_words {
   }
 };
 
+/// Writes the codes of numbers, which their first words begin with.
+struct put_codes_of_words {
+  const std::uint64_t* words;  ///< a word each
+  unsigned bits;               ///< of a code
+  std::uint64_t* codes;        ///< a code each
+
+  /// Writes one.
+  RAYDEX_HD void operator()(std::uint64_t i) const { codes[i] = words[i] >> (64 - bits); }
+};
+
 /// Finds the first row that has a value.
 struct find_first_valid {
   cells of;            ///< the column

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an index over composite keys takes rows that these have no place for: its keys are taken
+// apart, and packed again beside those of the new rows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "raydex/composite_keys.hpp"
+#include "raydex/error.hpp"
+#include "src/interface/checks.hpp"
+#include "src/interface/option_table.hpp"
+#include "src/interface/packed_columns.hpp"
+
+namespace raydex {
+
+namespace {
+
+bool are_bytes(const std::optional<key_format>& format) {
+  return !format || format->type == key_type::bytes;
+}
+
+// Whether cells of a column that had one format may have another one.
+bool may_become(const std::optional<key_format>& own, const std::optional<key_format>& other) {
+  if (own == other) return true;
+  return own && are_bytes(own) && are_bytes(other) && (!other || other->width > own->width);
+}
+
+// The bytes of a string that has a code of so many bytes.
+std::array<char, 8> bytes_of(std::uint64_t code, unsigned width) {
+  return decode<std::array<char, 8>>(code << (64 - 8 * width));
+}
+
+// Writes the cell of a code.
+void put_cell(std::uint64_t code, key_format own, char* to) {
+  const auto put = [&]<class T>(T) {
+    const T cell = decode<T>(static_cast<encoded_t<T>>(code));
+    std::memcpy(to, &cell, sizeof cell);
+  };
+  switch (own.type) {
+    case key_type::uint32:
+      return put(std::uint32_t{});
+    case key_type::uint64:
+      return put(std::uint64_t{});
+    case key_type::int32:
+      return put(std::int32_t{});
+    case key_type::int64:
+      return put(std::int64_t{});
+    case key_type::float32:
+      return put(float{});
+    case key_type::float64:
+      return put(double{});
+    case key_type::bytes:
+      std::memcpy(to, bytes_of(code, own.width).data(), own.width);
+  }
+}
+
+// Cells that a key had, and new ones behind them.
+class joined_cells {
+ public:
+  joined_cells(const context& on, const unpacked_column& had, const key_part& added)
+      : had_(had.codes.size()), size_(had_ + size_of(added)) {
+    join_validity(on, had, added);
+    if (const auto* const fixed = std::get_if<column>(&added)) {
+      format_ = fixed->format;
+      join_fixed(on, had, *fixed);
+    } else {
+      join_strings(on, had, std::get<string_column>(added));
+    }
+  }
+
+  key_part view() const {
+    if (format_) return column(*format_, bytes_.data(), size_, validity_.data());
+    return string_column{bytes_.data(), offsets_.data(), true, size_, validity_.data()};
+  }
+
+ private:
+  static std::uint64_t size_of(const key_part& cells) {
+    return std::visit([](const auto& one) { return one.size; }, cells);
+  }
+
+  void join_validity(const context& on, const unpacked_column& had, const key_part& added) {
+    const validity_bitmap others = std::visit([](const auto& one) { return one.validity; }, added);
+    if (others == nullptr && std::ranges::all_of(had.there, [](auto is) { return is != 0; }))
+      return;
+    validity_ = {on, (size_ + 7) / 8};
+    std::ranges::fill(validity_, std::uint8_t{0});
+    for (std::uint64_t i = 0; i < size_; ++i) {
+      const std::uint64_t bit = others.offset + i - had_;
+      const bool is_there =
+          i < had_ ? had.there[i] != 0
+                   : others.bits == nullptr || (others.bits[bit / 8] >> bit % 8 & 1) != 0;
+      if (is_there) validity_[i / 8] |= static_cast<std::uint8_t>(1U << i % 8);
+    }
+  }
+
+  void join_fixed(const context& on, const unpacked_column& had, const column& added) {
+    const std::size_t width = added.format.width;
+    bytes_ = {on, saturated_product(size_, width)};
+    std::ranges::fill(bytes_, char{0});  // what longer byte strings are padded with
+    for (std::uint64_t i = 0; i < had_; ++i)
+      put_cell(had.codes[i], *had.format, bytes_.data() + i * width);
+    const auto* const from = static_cast<const char*>(added.data);
+    for (std::uint64_t i = 0; i < added.size; ++i)
+      std::memcpy(bytes_.data() + (had_ + i) * width, from + i * added.step(), width);
+  }
+
+  void join_strings(const context& on, const unpacked_column& had, const string_column& added) {
+    const auto offset = [&](std::uint64_t i) -> std::uint64_t {
+      return added.wide_offsets ? static_cast<const std::uint64_t*>(added.offsets)[i]
+                                : static_cast<const std::uint32_t*>(added.offsets)[i];
+    };
+    // Calls f(bytes, size) for each string.
+    const auto for_each = [&](const auto& f) {
+      for (std::uint64_t i = 0; i < had_; ++i)
+        with_string(had, i, f);
+      for (std::uint64_t i = 0; i < added.size; ++i)
+        f(added.bytes + offset(i), offset(i + 1) - offset(i));
+    };
+    offsets_ = {on, size_ + 1};
+    offsets_[0] = 0;
+    std::uint64_t at = 0;
+    for_each([&](const char* /*bytes*/, std::uint64_t size) {
+      offsets_[at + 1] = offsets_[at] + size;
+      ++at;
+    });
+    bytes_ = {on, offsets_[size_]};
+    char* to = bytes_.data();
+    for_each([&](const char* bytes, std::uint64_t size) { to = std::copy_n(bytes, size, to); });
+  }
+
+  // Calls f(bytes, size) with a string that the key had.
+  template <class F>
+  static void with_string(const unpacked_column& had, std::uint64_t i, const F& f) {
+    if (had.there[i] == 0) return f(nullptr, 0);
+    const std::uint64_t code = had.codes[i];
+    if (!had.format) {
+      const std::uint64_t begin = had.words.offsets[code];
+      return f(had.words.bytes.data() + begin, had.words.offsets[code + 1] - begin);
+    }
+    const auto bytes = bytes_of(code, had.format->width);
+    std::uint64_t size = had.format->width;
+    while (size != 0 && bytes[size - 1] == 0)
+      --size;
+    f(bytes.data(), size);
+  }
+
+  std::uint64_t had_;
+  std::uint64_t size_;
+  std::optional<key_format> format_;
+  buffer<char> bytes_;
+  buffer<std::uint64_t> offsets_;
+  buffer<std::uint8_t> validity_;
+};
+
+// Numbers of keys, and others behind them that are missing.
+packed_keys with_missing(const context& on, const packed_keys& keys, std::uint64_t missing) {
+  packed_keys made;
+  made.format = keys.format;
+  const auto copy = [&]<class Number>(const buffer<Number>& from, buffer<Number>& to) {
+    to = {on, from.size() + missing};
+    std::ranges::fill(std::ranges::copy(from, to.begin()).out, to.end(), Number{0});
+    made.validity = {on, (to.size() + 7) / 8};
+    std::ranges::fill(made.validity, std::uint8_t{0});
+    for (std::uint64_t i = 0; i < from.size(); ++i)
+      if (keys.validity.size() == 0 || (keys.validity[i / 8] >> i % 8 & 1) != 0)
+        made.validity[i / 8] |= static_cast<std::uint8_t>(1U << i % 8);
+  };
+  keys.format.width == 4 ? copy(keys.narrow, made.narrow) : copy(keys.wide, made.wide);
+  return made;
+}
+
+// Builds an index like another one, over its rows and others.
+template <class RowId>
+std::unique_ptr<index> build_like(const context& on, const index_info& info,
+                                  const packed_keys& keys, const buffer<RowId>& held,
+                                  const column& added) {
+  const auto* const others = static_cast<const std::byte*>(added.data);
+  // Rows without a key count, too, and so does the largest row that there ever was.
+  const bool has_largest = info.n == 0 || std::ranges::find(held, info.max_row_id) != held.end();
+  const std::uint64_t missing = std::max<std::uint64_t>(info.n - info.entries, has_largest ? 0 : 1);
+  buffer<RowId> rows(on, held.size() + added.size + missing);
+  auto* to = std::ranges::copy(held, rows.begin()).out;
+  for (std::uint64_t i = 0; i < added.size; ++i)
+    std::memcpy(to++, others + i * added.step(), sizeof(RowId));
+  std::fill(to, rows.end(), static_cast<RowId>(info.max_row_id));
+  packed_keys padded;
+  if (missing != 0) padded = with_missing(on, keys, missing);
+  return build(info.structure, info.where, on, (missing != 0 ? padded : keys).view(), column(rows),
+               options_in(info.options));
+}
+
+}  // namespace
+
+grown_index composite_keys::grown(const context& on, const index& over,
+                                  std::span<const key_part> columns, const column& rows) const try {
+  const index_info& info = over.info();
+  if (where_ != backend::cpu || info.where != backend::cpu)
+    throw unsupported("grown: keys on a GPU stay as they are packed; build the index again");
+  check_space(on, where_);
+  const std::uint64_t size =
+      check_key(where_, "columns", key_parts(columns.begin(), columns.end()));
+  if (columns.size() != parts_.size())
+    throw invalid_argument(
+        fmt::format("columns: {}, but the key has {}", columns.size(), parts_.size()));
+  for (std::size_t p = 0; p < columns.size(); ++p) {
+    const auto format = format_of_part(columns[p]);
+    if (may_become(parts_[p].format, format)) continue;
+    throw invalid_argument(fmt::format("columns: column {} is {}, but that of the key is {}", p + 1,
+                                       text_of(format), text_of(parts_[p].format)));
+  }
+  check_explicit_rows("rows", rows, size);
+  if (const key_format needed(info.row_ids == row_id_type::uint32 ? key_type::uint32
+                                                                  : key_type::uint64);
+      rows.format != needed)
+    throw invalid_argument(fmt::format("rows: they are {}, but those of the index are {}",
+                                       to_string(rows.format), to_string(needed)));
+  if (info.key != format())
+    throw invalid_argument(fmt::format("over: its keys are {}, but the packed ones are {}",
+                                       to_string(info.key), to_string(format())));
+  const auto grow = [&]<class RowId>(buffer<RowId> held) -> grown_index {
+    buffer<std::uint64_t> keys(on, info.entries);
+    over.entries(on, keys, held);
+    std::vector<joined_cells> cells;
+    std::vector<composite_column> all;
+    std::vector<unpacked_column> unpacked = packed_->unpack(on, std::move(keys));
+    for (std::size_t p = 0; p < unpacked.size(); ++p) {
+      const unpacked_column had = std::move(unpacked[p]);
+      cells.emplace_back(on, had, columns[p]);
+      all.emplace_back(cells.back().view(), parts_[p].descending, parts_[p].missing);
+    }
+    packed_keys numbers;
+    // A place for each number between the first and the last one leaves none for room.
+    const bool has_room = info.structure != "direct";
+    composite_keys made(where_, on, all, &numbers,
+                        has_room ? std::span(parts_) : std::span<const composite_part>());
+    auto built = build_like(on, info, numbers, held, rows);
+    return {std::move(made), std::move(built)};
+  };
+  return info.row_ids == row_id_type::uint32 ? grow(buffer<std::uint32_t>(on, info.entries))
+                                             : grow(buffer<std::uint64_t>(on, info.entries));
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace raydex
