@@ -27,8 +27,9 @@ struct column_facts {
                                 ///< included, which `direct` asks; 0: not known
 };
 
-/// Bytes that calls of an index allocate for each probe, beside the arrays that they write to. On a
-/// GPU a call takes up to 4 MB more. What is not answered takes none.
+/// Bytes that calls of an index allocate for each probe at most, beside the arrays that they write
+/// to. They are of points; `first` of ranges may take what `sum` does. On a GPU a call takes up to
+/// 4 MB more. What is not answered takes none.
 struct probe_bytes {
   std::uint64_t first = 0;     ///< `index::first`, of row ids as wide as the index's own
   std::uint64_t contains = 4;  ///< `index::contains`

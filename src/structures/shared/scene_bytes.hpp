@@ -23,7 +23,7 @@ inline scene_bytes bytes_of_scene(backend where, std::uint64_t primitives) {
   if (where == backend::optix)
     throw unsupported(
         "estimate: on optix the driver decides how large a scene is; build the index, and see its "
-        "resident_bytes, or take cuda");
+        "resident_bytes");
   return {144 * primitives, 192 * primitives};
 }
 
