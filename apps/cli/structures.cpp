@@ -17,6 +17,7 @@
 #include "lab/json_option.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/column.hpp"
+#include "raydex/estimate.hpp"
 #include "raydex/rmq.hpp"
 
 namespace raydex::cli {
@@ -145,6 +146,39 @@ void print_options(const std::string& structure) {
   }
 }
 
+// What an index takes on the CPU, of keys of 32 and of 64 bits.
+void print_bytes(const std::string& structure) {
+  constexpr std::uint64_t rows = 10'000'000;
+  constexpr double each = rows;
+  const auto bytes_of = [&](key_type type) {
+    return estimate(structure, backend::cpu,
+                    {.n = rows, .key = key_format(type), .different = rows});
+  };
+  const memory_estimate narrow = bytes_of(key_type::uint32);
+  const memory_estimate wide = bytes_of(key_type::uint64);
+  const auto print = [&](const char* what, std::uint64_t of_narrow, std::uint64_t of_wide) {
+    fmt::print("{:<21}{:6.1f}{:6.1f}\n", what, static_cast<double>(of_narrow) / each,
+               static_cast<double>(of_wide) / each);
+  };
+  fmt::print("\nBytes a row, at most, of keys of 32 and of 64 bits that all differ:\n");
+  print("resident", narrow.resident_bytes, wide.resident_bytes);
+  print("at the build's peak", narrow.build_peak_bytes, wide.build_peak_bytes);
+  const probe_bytes& probe = narrow.per_probe;
+  fmt::print(
+      "\nBytes that calls allocate a probe: first {}, contains {}, count {}, sum {}, rows {} and "
+      "{} a "
+      "match",
+      probe.first, probe.contains, probe.count, probe.sum, probe.rows, probe.match);
+  if (probe.closest != 0)
+    fmt::print(", rank {}, predecessor and successor {}", probe.rank, probe.closest);
+  fmt::print("\n");
+}
+
+bool is_for_keys(const std::string& structure) {
+  return std::ranges::any_of(capabilities(),
+                             [&](const capability& one) { return one.structure == structure; });
+}
+
 std::string options_to_json(const std::string& structure) {
   auto list = nlohmann::ordered_json::array();
   for (const option_info& option : options_of(structure)) {
@@ -165,7 +199,8 @@ void add_structures_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("structures", "List the structures and what each can do");
   const auto json = std::make_shared<std::string>();
   const auto structure = std::make_shared<std::string>();
-  command->add_option("STRUCTURE", *structure, "List the options of this structure");
+  command->add_option("STRUCTURE", *structure,
+                      "List the options of this structure, and what it takes");
   bench::add_json_option(*command, *json, "Write a JSON list instead")
       ->check([](const std::string& file) {
         return is_structure(file)
@@ -189,6 +224,7 @@ void add_structures_command(CLI::App& app) {
       print_table(offers());
     } else {
       print_options(*structure);
+      if (is_for_keys(*structure)) print_bytes(*structure);
     }
   });
 }

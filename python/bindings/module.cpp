@@ -7,6 +7,7 @@
 #include <array>
 
 #include "bindings.hpp"
+#include "raydex/estimate.hpp"
 
 namespace raydex::python {
 
@@ -81,6 +82,32 @@ nb::list options(const std::string& structure) {
   return all;
 }
 
+// `different` and `span`: 0 if nobody knows.
+nb::tuple estimate_index(const std::string& structure, const std::string& backend_name,
+                         const key_format& key, std::uint64_t n, bool wide_rows, bool ascending,
+                         std::uint64_t different, std::uint64_t span, const option_map& options) {
+  const memory_estimate found =
+      estimate(structure, parse_backend(backend_name),
+               {.n = n,
+                .key = key,
+                .row_ids = wide_rows ? row_id_type::uint64 : row_id_type::uint32,
+                .ascending = ascending,
+                .different = different,
+                .span = span},
+               options);
+  const probe_bytes& each = found.per_probe;
+  nb::dict calls;
+  calls["first"] = each.first;
+  calls["contains"] = each.contains;
+  calls["count"] = each.count;
+  calls["sum"] = each.sum;
+  calls["rank"] = each.rank;
+  calls["closest"] = each.closest;
+  calls["rows"] = each.rows;
+  calls["match"] = each.match;
+  return nb::make_tuple(found.structure, found.resident_bytes, found.build_peak_bytes, calls);
+}
+
 // What shows how far calls of a thread are.
 thread_local nb::handle shown;
 
@@ -121,6 +148,13 @@ void bind_errors(nb::module_& to) {
               "list[str]]]"));
   to.def("options", options, nb::arg("structure"),
          nb::sig("def options(structure: str) -> list[tuple[str, str, str, str, str, bool]]"));
+  to.def(
+      "estimate", estimate_index, nb::arg("structure"), nb::arg("backend"), nb::arg("key"),
+      nb::arg("n"), nb::arg("wide_rows"), nb::arg("ascending"), nb::arg("different"),
+      nb::arg("span"), nb::arg("options"),
+      nb::sig("def estimate(structure: str, backend: str, key: Format, n: int, wide_rows: bool, "
+              "ascending: bool, different: int, span: int, options: dict[str, str]) -> tuple[str, "
+              "int, int, dict[str, int]]"));
 
   nb::class_<session>(to, "Session")
       .def(

@@ -45,6 +45,7 @@ from raydex._errors import (
     Unavailable,
     Unsupported,
 )
+from raydex._estimate import Estimate, estimate
 from raydex._exports import masked, take, to_arrow, to_pylibcudf
 from raydex._files import build_file
 from raydex._index import Index, not_found
@@ -120,6 +121,7 @@ __all__ = [
     "CudaError",
     "DeviceArray",
     "Error",
+    "Estimate",
     "ExchangeError",
     "Index",
     "IndexInfo",
@@ -143,6 +145,7 @@ __all__ = [
     "aggregate",
     "build",
     "build_file",
+    "estimate",
     "interval_coverage",
     "isin",
     "join",

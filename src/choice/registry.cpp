@@ -14,10 +14,12 @@
 #include "raydex/advise.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
+#include "raydex/estimate.hpp"
 #include "src/choice/paper_library.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
 #include "src/structures/main_entries.hpp"
+#include "src/structures/shared/bytes.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
@@ -123,31 +125,97 @@ std::vector<rmq_capability> rmq_capabilities() try {
   rethrow_as_error();
 }
 
+namespace {
+
+// Places of all structures in a slice of so many entries fit 32 bits.
+constexpr std::uint64_t most_of_slice = std::uint64_t{1} << 31;
+
+}  // namespace
+
 std::unique_ptr<index> build_wide(const structure_facts& facts, backend where, const context& on,
                                   const column& keys, const std::optional<column>& row_ids,
                                   const index_maker& make) {
-  // Places of all structures in a slice of so many entries fit 32 bits.
-  constexpr std::uint64_t most_of_slice = std::uint64_t{1} << 31;
   check_build(facts, where, on, keys, row_ids);
   return operation_on(where, &operation_table::build_wide)(
       info_of(facts, where, keys, row_ids), facts.updates, on, keys, row_ids, make, most_of_slice);
 }
 
+namespace {
+
+// The structure that a name or `auto` stands for; adds the options that go with it.
+const structure_entry& choose_structure(std::string_view name, backend where, std::uint64_t n,
+                                        key_format key, option_map& options) {
+  if (name != "auto") return find_structure(name, is_for_keys, {"auto"});
+  check_format("keys", key);
+  // Both kinds of probes may come: nobody has said which. Nothing is loaded for it.
+  advice advised = advise({.n = n, .key = key, .where = where, .ordered = true},
+                          speed_table::built_in(), capabilities_of({main_entries}));
+  options.merge(advised.options);
+  return find_structure(advised.structure, is_for_keys, {});
+}
+
+void check_facts(const structure_facts& facts, backend where, const column_facts& keys) {
+  check_offered(facts, where);
+  check_taken(facts, keys.key);
+  constexpr std::uint64_t most = std::uint64_t{1} << 48;
+  if (keys.n > most) throw invalid_argument(fmt::format("n: {}, but at most {}", keys.n, most));
+  if (keys.different > keys.n) {
+    throw invalid_argument(fmt::format("different: {} of {} keys", keys.different, keys.n));
+  }
+  if (keys.span != 0 && keys.span < keys.different) {
+    throw invalid_argument(
+        fmt::format("span: {} places for {} keys that differ", keys.span, keys.different));
+  }
+}
+
+// An index of 64-bit row ids: the column is sorted, and structures over slices of it find places.
+memory_estimate estimate_wide(const structure_entry& entry, backend where, const column_facts& keys,
+                              const option_map& options) {
+  const std::uint64_t entries =
+      keys.n * (static_cast<std::uint64_t>(keys.key.encoded_bits()) / 8 + 8);
+  const std::uint64_t slices =
+      std::max<std::uint64_t>(1, (keys.n + most_of_slice - 1) / most_of_slice);
+  column_facts slice = keys;
+  slice.ascending = true;
+  slice.n = (keys.n + slices - 1) / slices;
+  slice.different = slices == 1 ? keys.different : 0;
+  memory_estimate all = entry.estimate_keys(where, slice, options);
+  const std::uint64_t sort = keys.ascending ? entries : sort_bytes(where, keys.n, entries);
+  all.build_peak_bytes =
+      std::max(sort, entries + (slices - 1) * all.resident_bytes + all.build_peak_bytes);
+  all.resident_bytes = entries + slices * all.resident_bytes;
+  probe_bytes& each = all.per_probe;
+  const std::uint64_t summed = slices == 1 ? 0 : sizeof(std::uint64_t);
+  each.first += sizeof(std::uint32_t);
+  each.contains = each.first + sizeof(std::uint64_t);
+  each.count += summed;
+  each.sum = 16 + std::max(each.first, each.count);
+  each.rank += summed;
+  if (each.closest != 0) each.closest += sizeof(std::uint32_t);
+  each.rows = 16 + each.first;
+  each.match = sizeof(std::uint64_t);
+  return all;
+}
+
+}  // namespace
+
 std::unique_ptr<index> build(std::string_view structure, backend where, const context& on,
                              const column& keys, const std::optional<column>& row_ids,
                              const option_map& options) try {
   option_map left = options;
-  advice advised;
-  if (structure == "auto") {
-    check_format("keys", keys.format);
-    // Both kinds of probes may come: nobody has said which. Nothing is loaded for it.
-    advised = advise({.n = keys.size, .key = keys.format, .where = where, .ordered = true},
-                     speed_table::built_in(), capabilities_of({main_entries}));
-    left.merge(advised.options);
-    structure = advised.structure;
-  }
-  return find_structure(structure, is_for_keys, {"auto"})
+  return choose_structure(structure, where, keys.size, keys.format, left)
       .build_keys(where, on, keys, row_ids, left);
+} catch (...) {
+  rethrow_as_error();
+}
+
+memory_estimate estimate(std::string_view structure, backend where, const column_facts& keys,
+                         const option_map& options) try {
+  option_map left = options;
+  const structure_entry& entry = choose_structure(structure, where, keys.n, keys.key, left);
+  check_facts(entry.facts, where, keys);
+  const bool narrow = keys.row_ids == row_id_type::uint32 && keys.n < not_found<std::uint32_t>;
+  return narrow ? entry.estimate_keys(where, keys, left) : estimate_wide(entry, where, keys, left);
 } catch (...) {
   rethrow_as_error();
 }

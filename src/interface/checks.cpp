@@ -14,6 +14,7 @@
 #include "raydex/core/lookups/hashing.hpp"
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
+#include "src/interface/structure_entry.hpp"
 
 namespace raydex {
 
@@ -24,6 +25,15 @@ constexpr std::uint64_t largest_extent = std::numeric_limits<std::int64_t>::max(
 
 void check_arguments(const structure_facts& facts, backend where, const context& on,
                      const char* argument, const column& cells) {
+  check_offered(facts, where);
+  check_available(where);
+  check_space(on, where);
+  check_column(argument, cells);
+}
+
+}  // namespace
+
+void check_offered(const structure_facts& facts, backend where) {
   if (std::ranges::find(facts.backends, where) == facts.backends.end()) {
     std::vector<std::string_view> offered;
     for (const backend each : facts.backends)
@@ -31,12 +41,14 @@ void check_arguments(const structure_facts& facts, backend where, const context&
     throw unsupported(fmt::format("{} is not offered on backend {}; it is on {}", facts.name,
                                   to_string(where), fmt::join(offered, ", ")));
   }
-  check_available(where);
-  check_space(on, where);
-  check_column(argument, cells);
 }
 
-}  // namespace
+void check_taken(const structure_facts& facts, key_format keys) {
+  check_format("keys", keys);
+  if (std::ranges::find(facts.keys, keys.type) != facts.keys.end()) return;
+  throw unsupported(fmt::format("keys: they are {}; {} takes integers, pivot_tree any keys",
+                                to_string(keys), facts.name));
+}
 
 std::string why_unavailable(backend where) try {
   to_string(where);  // refuses what is no backend
@@ -188,10 +200,7 @@ void check_entries(const index& own, std::size_t key_bits, row_id_type row_ids, 
 void check_build(const structure_facts& facts, backend where, const context& on, const column& keys,
                  const std::optional<column>& row_ids) {
   check_arguments(facts, where, on, "keys", keys);
-  if (std::ranges::find(facts.keys, keys.format.type) == facts.keys.end()) {
-    throw unsupported(fmt::format("keys: they are {}; {} takes integers, pivot_tree any keys",
-                                  to_string(keys.format), facts.name));
-  }
+  check_taken(facts, keys.format);
   if (!row_ids) return;
   check_explicit_rows("row ids", *row_ids, keys.size);
   if (row_ids->format.type == key_type::uint32 && keys.size >= not_found<std::uint32_t>) {

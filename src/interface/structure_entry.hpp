@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "raydex/estimate.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
 #include "raydex/rmq.hpp"
@@ -29,12 +30,17 @@ auto checked(const option_table<Options, N>& table, const Options& options, back
   return info;
 }
 
+// Refuse a backend that does not offer a structure, and keys that it does not take.
+void check_offered(const structure_facts& facts, backend where);
+void check_taken(const structure_facts& facts, key_format keys);
+
 // Of a structure for keys or for minima: it has the one builder or the other.
 struct structure_entry {
   structure_facts facts;
   std::vector<option_info> (*options)();
   std::unique_ptr<index> (*build_keys)(backend, const context&, const column&,
                                        const std::optional<column>&, const option_map&) = nullptr;
+  memory_estimate (*estimate_keys)(backend, const column_facts&, const option_map&) = nullptr;
   std::unique_ptr<rmq> (*build_minima)(backend, const context&, const column&,
                                        const option_map&) = nullptr;
 };
@@ -56,16 +62,24 @@ std::unique_ptr<index> build_keys(backend where, const context& on, const column
                       return std::unique_ptr<index>(Build(where, own, codes, std::nullopt, parsed));
                     });
 }
+// Bytes of an index with row ids of 32 bits, by the structure's own formula.
+template <const auto& Table, auto Estimate>
+memory_estimate estimate_keys(backend where, const column_facts& keys, const option_map& options) {
+  const auto parsed = parse(Table, options);
+  check(Table, parsed);
+  return Estimate(where, keys, parsed);
+}
 template <const auto& Table, auto Build>
 std::unique_ptr<rmq> build_minima(backend where, const context& on, const column& values,
                                   const option_map& options) {
   return Build(where, on, values, parse(Table, options));
 }
 
-template <const auto& Table, auto Build>
+template <const auto& Table, auto Build, auto Estimate>
 constexpr structure_entry for_keys{.facts = Table.facts,
                                    .options = [] { return list_options(Table); },
-                                   .build_keys = build_keys<Table, Build>};
+                                   .build_keys = build_keys<Table, Build>,
+                                   .estimate_keys = estimate_keys<Table, Estimate>};
 template <const auto& Table, auto Build>
 constexpr structure_entry for_minima{.facts = Table.facts,
                                      .options = [] { return list_options(Table); },

@@ -53,6 +53,16 @@ def test_structures_as_a_table(program):
             assert f"{entry['backend']} is not available: {entry['reason']}" in lines
 
 
+def test_what_a_structure_takes(program):
+    """As docs/structures.md has it, which a test of the Python package compares with the library."""
+    text = output(program, "structures", "sorted_array")
+    assert re.search(r"^resident +8\.0 +12\.0$", text, re.MULTILINE)
+    assert re.search(r"^at the build's peak +16\.0 +24\.0$", text, re.MULTILINE)
+    assert "a probe: first 0, contains 4, count 0, sum 0, rows 8 and 4 a match, rank 0, predecessor and successor 8\n" in text
+    assert "predecessor" not in output(program, "structures", "hash_open")
+    assert "Bytes" not in output(program, "structures", "rmq_cover")
+
+
 def test_the_options_of_a_structure(program):
     """Those of experiments stand apart, each with what it means and its usual value."""
     everyday, _, paper = output(program, "structures", "pivot_tree").partition("For experiments of papers:")

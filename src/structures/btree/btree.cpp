@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/structures/btree/btree.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -10,7 +11,9 @@
 #include "src/interface/checks.hpp"
 #include "src/interface/structure_entry.hpp"
 #include "src/operations/lookups/batch_plan.hpp"
+#include "src/structures/shared/bytes.hpp"
 #include "src/structures/shared/options.hpp"
+#include "src/structures/shared/tree_bytes.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
@@ -46,6 +49,29 @@ std::unique_ptr<btree> build_btree(backend where, const context& on, const colum
   rethrow_as_error();
 }
 
-extern constinit const structure_entry btree_entry = for_keys<btree_table, build_btree>;
+namespace {
+
+// Beside the sorted column: pages, the ranks of their first entries, and the pivots above them.
+memory_estimate estimate_btree(backend where, const column_facts& keys,
+                               const btree_options& options) {
+  const std::uint64_t resident = with_code(keys, [&]<class Key>() -> std::uint64_t {
+    if (keys.n == 0) return 0;
+    constexpr std::uint64_t capacity = core::page_capacity<Key>;
+    const std::uint64_t filled = std::max<std::uint64_t>(capacity * options.fill / 100, 1);
+    const std::uint64_t pages = (keys.n + filled - 1) / filled;
+    const std::uint64_t page =
+        capacity * (sizeof(Key) + row_bytes) + core::line_pivots<Key> * sizeof(Key);
+    const core::pivot_levels levels(pages, 1, core::btree_fan_out<Key>, most_roots<Key>);
+    return pages * page + (pages + 1) * row_bytes + bytes_of<Key>(levels);
+  });
+  return {.structure = "btree",
+          .resident_bytes = resident,
+          .build_peak_bytes = std::max(sort_bytes(where, keys), entry_bytes(keys) + resident)};
+}
+
+}  // namespace
+
+extern constinit const structure_entry btree_entry =
+    for_keys<btree_table, build_btree, estimate_btree>;
 
 }  // namespace raydex

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/cgrx.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 #include "raydex/core/rays/cgrx_node_lists.hpp"
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
+#include "src/structures/shared/bytes.hpp"
+#include "src/structures/shared/scene_bytes.hpp"
 #include "src/structures/shared/scene_options.hpp"
 #include "src/structures/structure_builders.hpp"
 
@@ -77,6 +80,32 @@ void check_options(const cgrx_options& options) {
   check_bits(options.bits, options.scale.value_or(rx_scale{}));
 }
 
+// Beside the scene: the sorted column, or rows or nodes that are copied from it. A node of a bucket
+// stands beside its representative and its last row.
+memory_estimate estimate_cgrx(backend where, const column_facts& keys,
+                              const cgrx_options& options) {
+  check_options(options);
+  const std::uint64_t buckets = (keys.n + options.bucket - 1) / options.bucket;
+  const bool has_spans = options.mapping == cgrx_mapping::fit && !options.scene;
+  const scene_bytes scene = bytes_of_scene(where, has_spans ? buckets : 3 * buckets);
+  const std::uint64_t entries = entry_bytes(keys);
+  std::uint64_t copy = 0;
+  if (options.node != 0) {
+    const std::uint64_t node = with_code(keys, [&]<class Key>() {
+      return core::node_memory<Key, std::uint32_t>::bytes_of(options.node);
+    });
+    copy = buckets * (node + key_bytes(keys) + row_bytes);
+  } else if (options.layout == cgrx_layout::aligned) {
+    copy = keys.n * 2 * std::max(key_bytes(keys), row_bytes);
+  } else if (options.layout == cgrx_layout::packed) {
+    copy = entries;
+  }
+  return {.structure = "cgrx",
+          .resident_bytes = (copy != 0 ? copy : entries) + scene.resident,
+          .build_peak_bytes = std::max(sort_bytes(where, keys), entries + copy + scene.peak),
+          .per_probe = bytes_of_rays(keys, options.order, false, options.node != 0)};
+}
+
 }  // namespace
 
 std::unique_ptr<cgrx> build_cgrx(backend where, const context& on, const column& keys,
@@ -89,6 +118,6 @@ std::unique_ptr<cgrx> build_cgrx(backend where, const context& on, const column&
   rethrow_as_error();
 }
 
-extern constinit const structure_entry cgrx_entry = for_keys<cgrx_table, build_cgrx>;
+extern constinit const structure_entry cgrx_entry = for_keys<cgrx_table, build_cgrx, estimate_cgrx>;
 
 }  // namespace raydex

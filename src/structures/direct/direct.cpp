@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/structures/direct/direct.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
 #include "src/operations/lookups/batch_plan.hpp"
+#include "src/structures/shared/bytes.hpp"
 #include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
@@ -48,6 +50,23 @@ std::unique_ptr<direct> build_direct(backend where, const context& on, const col
   rethrow_as_error();
 }
 
-extern constinit const structure_entry direct_entry = for_keys<direct_table, build_direct>;
+namespace {
+
+// A row id a place if each key is there once; else two, and one an entry.
+memory_estimate estimate_direct(backend where, const column_facts& keys,
+                                const direct_options& options) {
+  const std::uint64_t places = keys.span != 0 ? keys.span : keys.n * options.limit;
+  if (places > keys.n * options.limit) refuse_span(keys.n, places - 1, options.limit);
+  const bool dense = keys.different == keys.n && places == keys.n;
+  const std::uint64_t in_places = dense || keys.n == 0 ? 0 : (2 * places + 1) * row_bytes;
+  return {.structure = "direct",
+          .resident_bytes = keys.n * row_bytes + in_places,
+          .build_peak_bytes = std::max(sort_bytes(where, keys), entry_bytes(keys) + in_places)};
+}
+
+}  // namespace
+
+extern constinit const structure_entry direct_entry =
+    for_keys<direct_table, build_direct, estimate_direct>;
 
 }  // namespace raydex

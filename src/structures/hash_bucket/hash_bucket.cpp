@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/structures/hash_bucket/hash_bucket.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "raydex/error.hpp"
 #include "raydex/hash_bucket.hpp"
 #include "src/interface/structure_entry.hpp"
+#include "src/structures/shared/hash_bytes.hpp"
 #include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
@@ -40,7 +43,33 @@ std::unique_ptr<hash_bucket> build_hash_bucket(backend where, const context& on,
   rethrow_as_error();
 }
 
+namespace {
+
+// Of so many nodes as chains of hashes at random have, beside two numbers a chain.
+memory_estimate estimate_hash_bucket(backend where, const column_facts& keys,
+                                     const hash_bucket_options& options) {
+  constexpr std::uint64_t node = 128;
+  const std::uint64_t slots = (node - sizeof(std::uint32_t)) / (key_bytes(keys) + row_bytes);
+  const std::uint64_t hashed = hashed_keys(keys, options.repeats);
+  const std::uint64_t each = slots * options.occupancy;
+  const std::uint64_t chains = std::max<std::uint64_t>(1, (hashed * 100 + each - 1) / each);
+  // A chain has k entries with the probability of Poisson's distribution.
+  const double mean = static_cast<double>(hashed) / static_cast<double>(chains);
+  double nodes_of_chain = std::exp(-mean);  // one without entries
+  double probability = nodes_of_chain;
+  for (std::uint64_t k = 1; k < 20 * slots; ++k) {
+    probability *= mean / static_cast<double>(k);
+    nodes_of_chain += probability * static_cast<double>((k + slots - 1) / slots);
+  }
+  const auto nodes = static_cast<std::uint64_t>(nodes_of_chain * static_cast<double>(chains));
+  return estimate_table("hash_bucket", where, keys, options.repeats,
+                        {.buckets = std::max(nodes, chains), .slots = slots, .bytes = node},
+                        2 * chains * sizeof(std::uint64_t));
+}
+
+}  // namespace
+
 extern constinit const structure_entry hash_bucket_entry =
-    for_keys<hash_bucket_table, build_hash_bucket>;
+    for_keys<hash_bucket_table, build_hash_bucket, estimate_hash_bucket>;
 
 }  // namespace raydex

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/structures/hash_open/hash_open.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "raydex/error.hpp"
 #include "raydex/hash_open.hpp"
 #include "src/interface/structure_entry.hpp"
+#include "src/structures/shared/hash_bytes.hpp"
 #include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
@@ -53,6 +55,25 @@ std::unique_ptr<hash_open> build_hash_open(backend where, const context& on, con
   rethrow_as_error();
 }
 
-extern constinit const structure_entry hash_open_entry = for_keys<hash_open_table, build_hash_open>;
+namespace {
+
+// Of buckets for the keys that differ, and one that is never full, beside a number a bucket where
+// keys are placed in order.
+memory_estimate estimate_hash_open(backend where, const column_facts& keys,
+                                   const hash_open_options& options) {
+  const std::uint64_t slots = options.bucket / (key_bytes(keys) + row_bytes);
+  const std::uint64_t used =
+      (hashed_keys(keys, options.repeats) * 100 + options.load - 1) / options.load;
+  const std::uint64_t buckets = std::max<std::uint64_t>(1, (used + slots - 1) / slots) + 1;
+  const bool in_order = options.placement == core::hash_placement::linear;
+  return estimate_table("hash_open", where, keys, options.repeats,
+                        {.buckets = buckets, .slots = slots, .bytes = options.bucket},
+                        in_order ? buckets * sizeof(std::uint64_t) : 0);
+}
+
+}  // namespace
+
+extern constinit const structure_entry hash_open_entry =
+    for_keys<hash_open_table, build_hash_open, estimate_hash_open>;
 
 }  // namespace raydex

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/rx.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
 #include "src/interface/watch.hpp"
+#include "src/structures/shared/bytes.hpp"
+#include "src/structures/shared/scene_bytes.hpp"
 #include "src/structures/shared/scene_options.hpp"
 #include "src/structures/structure_builders.hpp"
 
@@ -105,6 +108,29 @@ void check_options(const rx_options& options) {
   }
 }
 
+// Beside the sorted column: the scene, and where keys repeat the first entry of each, which are
+// counted before.
+memory_estimate estimate_rx(backend where, const column_facts& keys, const rx_options& options) {
+  check_options(options);
+  if (options.primitives == rx_primitives::rows || options.inverse != rx_inverse::off)
+    throw unsupported(
+        "estimate: of rx with primitives=rows or inverse nothing is known; build the index, and "
+        "see "
+        "its resident_bytes");
+  const bool compress = options.duplicates == rx_duplicates::compress;
+  const std::uint64_t primitives = compress ? most_different(keys) : keys.n;
+  const bool repeat = primitives < keys.n;
+  const std::uint64_t first_entries = repeat ? (primitives + 1) * row_bytes : 0;
+  const std::uint64_t counted = repeat ? keys.n * sizeof(std::uint64_t) : 0;
+  const scene_bytes scene = bytes_of_scene(where, primitives);
+  const std::uint64_t held = entry_bytes(keys) + first_entries;
+  return {
+      .structure = "rx",
+      .resident_bytes = held + scene.resident,
+      .build_peak_bytes = std::max(sort_bytes(where, keys), held + std::max(counted, scene.peak)),
+      .per_probe = bytes_of_rays(keys, options.order, options.hits == core::ray_hits::any, false)};
+}
+
 }  // namespace
 
 std::unique_ptr<rx> build_rx(backend where, const context& on, const column& keys,
@@ -120,6 +146,6 @@ std::unique_ptr<rx> build_rx(backend where, const context& on, const column& key
   rethrow_as_error();
 }
 
-extern constinit const structure_entry rx_entry = for_keys<rx_table, build_rx>;
+extern constinit const structure_entry rx_entry = for_keys<rx_table, build_rx, estimate_rx>;
 
 }  // namespace raydex

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/sorted_array.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
+#include "src/structures/shared/bytes.hpp"
 #include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
@@ -37,7 +39,21 @@ std::unique_ptr<sorted_array> build_sorted_array(backend where, const context& o
   rethrow_as_error();
 }
 
+namespace {
+
+// Rows are copied from a sorted column.
+memory_estimate estimate_sorted_array(backend where, const column_facts& keys,
+                                      const sorted_array_options& options) {
+  const std::uint64_t entries = entry_bytes(keys);
+  const std::uint64_t laid_out = options.layout == layout::column ? entries : 2 * entries;
+  return {.structure = "sorted_array",
+          .resident_bytes = entries,
+          .build_peak_bytes = std::max(sort_bytes(where, keys), laid_out)};
+}
+
+}  // namespace
+
 extern constinit const structure_entry sorted_array_entry =
-    for_keys<sorted_array_table, build_sorted_array>;
+    for_keys<sorted_array_table, build_sorted_array, estimate_sorted_array>;
 
 }  // namespace raydex

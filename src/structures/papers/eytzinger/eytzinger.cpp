@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raydex/eytzinger.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
+#include "src/structures/shared/bytes.hpp"
 #include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
@@ -33,6 +35,19 @@ std::unique_ptr<eytzinger> build_eytzinger(backend where, const context& on, con
   rethrow_as_error();
 }
 
-extern constinit const structure_entry eytzinger_entry = for_keys<eytzinger_table, build_eytzinger>;
+namespace {
+
+memory_estimate estimate_eytzinger(backend where, const column_facts& keys,
+                                   const eytzinger_options& /*options*/) {
+  const std::uint64_t entries = entry_bytes(keys);
+  return {.structure = "eytzinger",
+          .resident_bytes = entries,
+          .build_peak_bytes = std::max(sort_bytes(where, keys), 2 * entries)};
+}
+
+}  // namespace
+
+extern constinit const structure_entry eytzinger_entry =
+    for_keys<eytzinger_table, build_eytzinger, estimate_eytzinger>;
 
 }  // namespace raydex

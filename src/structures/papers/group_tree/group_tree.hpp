@@ -10,6 +10,7 @@
 #include "src/interface/dispatch.hpp"
 #include "src/operations/lookups/built_ordered_index.hpp"
 #include "src/operations/lookups/ordered_entries.hpp"
+#include "src/structures/pivot_tree/group_levels.hpp"
 
 namespace raydex {
 
@@ -23,8 +24,7 @@ class built_group_tree final
   built_group_tree(const index_info& info, const context& on, const column& keys,
                    const std::optional<column>& row_ids, const pivot_tree_options& options)
       : built_group_tree::built_ordered_index(info, on, plan_of(options.batch, {.threads = 256})),
-        k_(options.k),
-        most_levels_(options.levels.value_or(core::pivot_levels::most)) {
+        options_(options) {
     this->tree_.search = tree_search::groups;
     this->fill(on.stream, keys, row_ids);
   }
@@ -32,7 +32,7 @@ class built_group_tree final
  private:
   void hold(const context& on, sorted_column<Key, RowId> ordered) override {
     const std::uint64_t size = ordered.keys.size();
-    const core::pivot_levels levels = levels_above(size);
+    const core::pivot_levels levels = group_levels(size, options_);
     buffer<Key> pivots(on, levels.size());
     Executor::for_each(
         on,
@@ -48,24 +48,12 @@ class built_group_tree final
     this->tree_.pivots = pivots_.data();
   }
 
-  core::pivot_levels levels_above(std::uint64_t size) const {
-    if (size == 0) return {};
-    // Without the lowest levels a leaf holds what their nodes would have divided.
-    std::uint64_t leaf = k_ - 1;
-    core::pivot_levels levels{size, leaf, k_, 1};
-    while (levels.count() > most_levels_) {
-      leaf *= k_;
-      levels = {size, leaf, k_, 1};
-    }
-    return levels;
-  }
-
   void do_keep(const context& own, kept_memory& file) override {
     const std::uint64_t size = this->info_.entries;
     entries_.template keep<Executor>(own, file, size);
     if (!file.loads()) return file.array<Executor>("pivots", own, std::as_const(pivots_));
     this->storage_ = entries_.storage();
-    this->tree_.levels = levels_above(size);
+    this->tree_.levels = group_levels(size, options_);
     const auto leaves = entries::at(this->storage_.keys, this->storage_.row_ids);
     if (file.verifies()) {
       check_entries_of<Executor>(file, "keys", own, leaves, size, size, this->info_.max_row_id);
@@ -88,8 +76,7 @@ class built_group_tree final
     return this->template view<Key, RowId, Layout, tree_search::groups>();
   }
 
-  unsigned k_;
-  unsigned most_levels_;
+  pivot_tree_options options_;
   entry_buffer<Key, RowId, Layout> entries_;
   buffer<Key> pivots_;
 };

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// How many bytes an index takes, before there is one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "raydex/capability.hpp"
+#include "raydex/core/keys/key.hpp"
+#include "raydex/export.hpp"
+#include "raydex/index.hpp"
+
+namespace raydex {
+
+/// What is known of a column before an index is built over it. What is not said is taken at its
+/// worst, so that bytes are a bound then.
+struct column_facts {
+  std::uint64_t n = 0;                        ///< rows that have a key, up to 2^48
+  key_format key = {};                        ///< what keys are
+  row_id_type row_ids = row_id_type::uint32;  ///< 64 bits in any case from 2^32 - 1 rows on
+  bool ascending = false;       ///< whether the keys ascend, as equal ones do by their row ids
+  std::uint64_t different = 0;  ///< how many keys differ, which hash tables, `direct` and `rx` ask;
+                                ///< 0: not known
+  std::uint64_t span = 0;       ///< of integers: places from the smallest to the largest key, both
+                                ///< included, which `direct` asks; 0: not known
+};
+
+/// Bytes that calls of an index allocate for each probe at most, beside the arrays that they write
+/// to. They are of points; `first` of ranges may take what `sum` does. On a GPU a call takes up to
+/// 4 MB more. What is not answered takes none.
+struct probe_bytes {
+  std::uint64_t first = 0;     ///< `index::first`, of row ids as wide as the index's own
+  std::uint64_t contains = 4;  ///< `index::contains`
+  std::uint64_t count = 0;     ///< `index::count`, and `index::offsets`
+  std::uint64_t sum = 0;       ///< `index::sum`
+  std::uint64_t rank = 0;      ///< `index::rank` and `index::rank_right`
+  std::uint64_t closest = 8;   ///< `index::predecessor` and `index::successor`
+  std::uint64_t rows = 8;      ///< `index::rows` without offsets, which are 8 of these
+  std::uint64_t match = 4;     ///< `index::rows` likewise: for each match, not for each probe
+};
+
+/// Bytes of an index.
+struct memory_estimate {
+  std::string structure;               ///< the structure's name
+  std::uint64_t resident_bytes = 0;    ///< as `index_info` has them once it is built
+  std::uint64_t build_peak_bytes = 0;  ///< likewise
+  probe_bytes per_probe = {};          ///< what its calls take
+};
+
+/// Says how many bytes an index over a column will take, by arithmetic: nothing is allocated, and
+/// the backend need not be on this machine.
+///
+/// @param structure as for `build`, with `auto`
+/// @param where the backend: `cpu` or `cuda`
+/// @param keys what is known of the column
+/// @param options structure options by name
+///
+/// The figures are those of `index_info` to 1 % or 1 MB, where what they ask is known. Otherwise an
+/// index takes them at most: a `pivot_tree` with `nodes=auto`, whose pivots may be such that no
+/// level rounds, holds up to 9 % less; and a scene, which Embree lays out, up to a third. On `cuda`
+/// a build that has missing keys to leave out takes 4 bytes a row for their numbers first.
+///
+/// Cost: microseconds. Throws `invalid_argument` for facts that contradict each other, and as
+/// `build` does for a bad structure or option; `unsupported` on `optix`, where the driver decides,
+/// and for an `rx` with `primitives=rows` or `inverse`.
+RAYDEX_EXPORT memory_estimate estimate(std::string_view structure, backend where,
+                                       const column_facts& keys, const option_map& options = {});
+
+}  // namespace raydex

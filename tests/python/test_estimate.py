@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an index will take, beside what it takes; and the table of the documentation."""
+
+import pathlib
+
+import numpy as np
+import pytest
+import raydex
+
+STRUCTURES = [one.name for one in raydex.structures() if one.points and one.backend == "cpu"]
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "structures.md"
+
+
+def facts_of(keys):
+    """Of integers, by NumPy."""
+    different = len(np.unique(keys))
+    return {
+        "ascending": bool(np.all(keys[:-1] <= keys[1:])), "different": different,
+        "span": int(keys.max()) - int(keys.min()) + 1 if different else 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("dtype", ["int16", "uint32", "int64", "datetime64[s]"])
+def test_an_index_takes_what_was_estimated(structure, dtype):
+    for keys in np.arange(30_000)[::-1], np.arange(30_000) // 7, np.zeros(1000, int), np.zeros(0, int):
+        column = keys.astype(dtype)
+        if structure == "direct" and dtype == "datetime64[s]":
+            column = column.astype("int64")
+        info = raydex.build(column, structure).info
+        known = raydex.estimate(column, structure, **facts_of(keys))
+        bound = raydex.estimate(len(column), structure, dtype=column.dtype)
+        assert (known.structure, known.n) == (structure, len(column))
+        slack = 2**15
+        for measured, exact, most in (
+            (info.resident_bytes, known.resident_bytes, bound.resident_bytes),
+            (info.build_peak_bytes, known.build_peak_bytes, bound.build_peak_bytes),
+        ):
+            assert measured <= exact + slack and measured <= most + slack
+            assert exact <= most + slack
+            if structure not in ("cgrx", "rx", "pivot_tree"):
+                assert exact - measured <= max(exact / 100, slack)
+
+
+def test_row_ids_of_64_bits_and_options():
+    keys = np.arange(50_000)
+    wide = raydex.build(keys, "btree", rows=keys + 2**40, fill=50).info
+    told = raydex.estimate(len(keys), "btree", row_id_bits=64, ascending=True, fill=50)
+    assert wide.resident_bytes == pytest.approx(told.resident_bytes, rel=0.01)
+    assert told.resident_bytes > raydex.estimate(len(keys), "btree", row_id_bits=64, fill=100).resident_bytes
+    assert told.probe_bytes["match"] == 8
+
+
+def test_auto_is_what_a_build_takes():
+    for keys in np.arange(1000), np.arange(1000, dtype="float32"):
+        assert raydex.estimate(keys).structure == raydex.build(keys).info.structure
+
+
+def test_its_text():
+    text = "raydex.Estimate(btree of 1000000 rows: 15.74 MiB, 16.51 a row; 27.19 MiB at the peak of its build)"
+    assert repr(raydex.estimate(10**6, "btree")) == text
+    nothing = "raydex.Estimate(btree of 0 rows: 0 bytes; 0 bytes at the peak of its build)"
+    assert repr(raydex.estimate(0, "btree")) == nothing
+
+
+@pytest.mark.parametrize(("arguments", "error", "words"), [
+    ({"column": -1}, raydex.InvalidArgument, "column: -1"),
+    ({"column": 2**49}, raydex.InvalidArgument, "at most"),
+    ({"column": 5.5}, raydex.InvalidType, "column: 5.5"),
+    ({"column": True}, raydex.InvalidType, "column: True"),
+    ({"column": 5, "dtype": "O"}, raydex.InvalidType, "dtype: "),
+    ({"column": 5, "dtype": "number"}, raydex.InvalidType, "dtype: 'number'"),
+    ({"column": ["a text of many bytes"]}, raydex.Unsupported, "give 'S8'"),
+    ({"column": 5, "different": 6}, raydex.InvalidArgument, "different: 6 of 5"),
+    ({"column": 5, "different": -1}, raydex.InvalidArgument, "different: -1"),
+    ({"column": 5, "row_id_bits": 16}, raydex.InvalidArgument, "row_id_bits: 16"),
+    ({"column": 5, "structure": "tree"}, raydex.InvalidArgument, "'tree'"),
+    ({"column": 5, "structure": "btree", "fil": 50}, raydex.InvalidArgument, "fill"),
+    ({"column": 5, "structure": "rx", "device": "optix"}, raydex.Unsupported, "build the index"),
+])  # fmt: skip
+def test_what_is_refused(arguments, error, words):
+    with pytest.raises(error, match=words):
+        raydex.estimate(**arguments)
+
+
+def test_a_gpu_need_not_be_here():
+    assert raydex.estimate(10**9, "sorted_array", "cuda").resident_bytes == 12 * 10**9
+
+
+def table_of_bytes():
+    """As `docs/structures.md` has it: of 10^7 keys that differ, and are dense for `direct`."""
+    n = 10**7
+    columns = ("structure", "resident", "at the build's peak", "of keys that ascend", "first", "count", "sum", "rows",
+               "neighbours")
+    lines = [f"| {' | '.join(columns)} |", "| " + " | ".join(["---"] * len(columns)) + " |"]
+    for name in STRUCTURES:
+        facts = {"different": n, "span": n if name == "direct" else 0}
+        both = [raydex.estimate(n, name, dtype=dtype, **facts) for dtype in ("uint32", "uint64")]
+        ascending = [raydex.estimate(n, name, dtype=dtype, ascending=True, **facts) for dtype in ("uint32", "uint64")]
+        calls = both[0].probe_bytes
+        cells = [
+            *(" / ".join(f"{number / n:.1f}" for number in numbers) for numbers in (
+                [one.resident_bytes for one in both],
+                [one.build_peak_bytes for one in both],
+                [one.build_peak_bytes for one in ascending],
+            )),
+            *(str(calls[call]) for call in ("first", "count", "sum")),
+            f"{calls['rows']} + {calls['match']} a match",
+            str(calls["closest"]) if calls["closest"] else "",
+        ]  # fmt: skip
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def test_the_table_of_the_documentation():
+    assert table_of_bytes() in PAGE.read_text()
