@@ -27,19 +27,25 @@ def run(*command, folder=None):
     return done.stdout
 
 
-def test_the_package(tmp_path):
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """What mypy knows of libraries, which takes it most of its time."""
+    return str(tmp_path_factory.mktemp("mypy"))
+
+
+def test_the_package(tmp_path, cache):
     pytest.importorskip("mypy")
     assert (PACKAGE / "py.typed").exists()
-    run("mypy", "--strict", "--cache-dir", tmp_path / "cache", "-p", "raydex", folder=tmp_path)
+    run("mypy", "--strict", "--cache-dir", cache, "-p", "raydex", folder=tmp_path)
 
 
-def test_what_users_write(tmp_path):
+def test_what_users_write(tmp_path, cache):
     """A program without faults passes, and runs; of one with a fault in each line each is found."""
     for library in ("duckdb", "mypy", "pandas", "polars", "pyarrow", "torch"):
         pytest.importorskip(library)
     accepted, refused = TYPED / "accepted.py", TYPED / "refused.py"
     subprocess.run([sys.executable, accepted], check=True)
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", accepted, refused]
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, accepted, refused]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert "accepted.py" not in done.stdout, done.stdout
     found = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error: " in line}
