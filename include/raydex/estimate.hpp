@@ -59,7 +59,7 @@ struct memory_estimate {
 ///
 /// The figures are those of `index_info` to 1 % or 1 MB, where what they ask is known. Otherwise an
 /// index takes them at most: a `pivot_tree` with `nodes=auto`, whose pivots may be such that no
-/// level rounds, holds up to 9 % less; and a scene, which Embree lays out, up to a third. On `cuda`
+/// level rounds, holds up to 9 % less; and a scene, which Embree lays out, down to half. On `cuda`
 /// a build that has missing keys to leave out takes 4 bytes a row for their numbers first.
 ///
 /// Cost: microseconds. Throws `invalid_argument` for facts that contradict each other, and as

@@ -14,6 +14,7 @@
 #include "raydex/direct.hpp"                   // IWYU pragma: export
 #include "raydex/edits.hpp"                    // IWYU pragma: export
 #include "raydex/error.hpp"                    // IWYU pragma: export
+#include "raydex/estimate.hpp"                 // IWYU pragma: export
 #include "raydex/eytzinger.hpp"                // IWYU pragma: export
 #include "raydex/hash_bucket.hpp"              // IWYU pragma: export
 #include "raydex/hash_open.hpp"                // IWYU pragma: export

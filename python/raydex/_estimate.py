@@ -65,7 +65,7 @@ def estimate(
     Parameters
     ----------
     column
-        How many rows have a key; or a column, of which the length and the type count.
+        How many rows have a key; or a column, whose length and type count.
     structure
         As for `raydex.build`, with `auto`.
     device
@@ -87,8 +87,8 @@ def estimate(
     -------
     Estimate
         The figures are right to 1 % or 1 MB where what they ask is known. Otherwise an index takes them at most: a
-        `pivot_tree` with `nodes="auto"` holds up to 9 % less, and the scene of `cgrx` and `rx` takes up to a third
-        less. A few equal keys more than double a hash table, so that it pays to say how many differ.
+        `pivot_tree` with `nodes="auto"` holds up to 9 % less, and the scene of `cgrx` and `rx` takes down to half.
+        A few equal keys more than double a hash table, so that it pays to say how many differ.
 
     Raises
     ------

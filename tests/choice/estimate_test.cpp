@@ -57,6 +57,7 @@ std::vector<tried> structures_here() {
   all.push_back({"cgrx", {{"layout", "aligned"}, {"bucket", "64"}}, false});
   all.push_back({"cgrx", {{"mapping", "bits"}}, false});
   all.push_back({"rx", {{"primitive", "box"}}, false});
+  all.push_back({"rx", {{"primitive", "sphere"}}, false});
   all.push_back({"rx", {{"duplicates", "keep"}}, false});
   return all;
 }
@@ -71,7 +72,7 @@ std::vector<tried> called_here() {
   return all;
 }
 
-// Keys of which indexes are called.
+// How many keys such indexes have.
 std::size_t called_keys(std::size_t usual) {
   return test::tested_by_emulation() ? 5'003 : test::small_scale() ? 30'011 : usual;
 }

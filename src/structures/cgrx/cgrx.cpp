@@ -87,7 +87,7 @@ memory_estimate estimate_cgrx(backend where, const column_facts& keys,
   check_options(options);
   const std::uint64_t buckets = (keys.n + options.bucket - 1) / options.bucket;
   const bool has_spans = options.mapping == cgrx_mapping::fit && !options.scene;
-  const scene_bytes scene = bytes_of_scene(where, has_spans ? buckets : 3 * buckets);
+  const scene_bytes scene = bytes_of_scene(where, has_spans ? buckets : 3 * buckets, false);
   const std::uint64_t entries = entry_bytes(keys);
   std::uint64_t copy = 0;
   if (options.node != 0) {

@@ -58,12 +58,13 @@ memory_estimate estimate_hash_bucket(backend where, const column_facts& keys,
   double nodes_of_chain = std::exp(-mean);  // one without entries
   double probability = nodes_of_chain;
   for (std::uint64_t k = 1; k < 20 * slots; ++k) {
+    const std::uint64_t nodes = (k + slots - 1) / slots;
     probability *= mean / static_cast<double>(k);
-    nodes_of_chain += probability * static_cast<double>((k + slots - 1) / slots);
+    nodes_of_chain += probability * static_cast<double>(nodes);
   }
-  const auto nodes = static_cast<std::uint64_t>(nodes_of_chain * static_cast<double>(chains));
+  const auto all_nodes = static_cast<std::uint64_t>(nodes_of_chain * static_cast<double>(chains));
   return estimate_table("hash_bucket", where, keys, options.repeats,
-                        {.buckets = std::max(nodes, chains), .slots = slots, .bytes = node},
+                        {.buckets = std::max(all_nodes, chains), .slots = slots, .bytes = node},
                         2 * chains * sizeof(std::uint64_t));
 }
 

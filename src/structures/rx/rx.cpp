@@ -122,7 +122,8 @@ memory_estimate estimate_rx(backend where, const column_facts& keys, const rx_op
   const bool repeat = primitives < keys.n;
   const std::uint64_t first_entries = repeat ? (primitives + 1) * row_bytes : 0;
   const std::uint64_t counted = repeat ? keys.n * sizeof(std::uint64_t) : 0;
-  const scene_bytes scene = bytes_of_scene(where, primitives);
+  const scene_bytes scene =
+      bytes_of_scene(where, primitives, options.primitive == rx_primitive::sphere);
   const std::uint64_t held = entry_bytes(keys) + first_entries;
   return {
       .structure = "rx",
