@@ -190,6 +190,14 @@ std::string note_in(const json& all) {
   return note + text;
 }
 
+// The text of a note, and what is behind it.
+std::pair<json, std::string_view> parse_note(std::string_view note) {
+  constexpr std::size_t begin = begin_of_text;
+  const std::uint64_t size = note.size() < begin ? 0 : number_at(note, note_magic.size());
+  if (note.size() < begin || size > note.size() - begin) refuse_note("it is cut off");
+  return {json::parse(note.substr(begin, size)), note.substr(begin + size)};
+}
+
 kept_key read_facts(const index_file_info& of) {
   kept_key key;
   const std::string_view note = of.note;
@@ -197,17 +205,14 @@ kept_key read_facts(const index_file_info& of) {
     key.columns.push_back({.format = of.key, .type = to_string(of.key)});
     return key;
   }
-  constexpr std::size_t begin = begin_of_text;
-  const std::uint64_t size = note.size() < begin ? 0 : number_at(note, note_magic.size());
-  if (note.size() < begin || size > note.size() - begin) refuse_note("it is cut off");
-  const json all = json::parse(note.substr(begin, size));
+  const auto [all, behind] = parse_note(note);
   if (all.contains("composite")) {
     read_composite(all.at("composite"), key);
     return key;
   }
   key.columns.push_back(column_of(all.at("key"), key.obstacle));
   const std::optional<key_format> format = key.columns.front().format;
-  if (!format) key.words = read_words(note.substr(begin + size), all.at("strings"));
+  if (!format) key.words = read_words(behind, all.at("strings"));
   if (format ? *format != of.key
              : of.key != format_of<std::uint32_t> && of.key != format_of<std::uint64_t>)
     refuse_note("a key of another type");
@@ -265,7 +270,7 @@ std::string note_of(const kept_key& key) {
 }
 
 std::string repacked_note(const std::string& note, const std::vector<composite_part>& parts) {
-  json all = json::parse(note.substr(begin_of_text));
+  json all = parse_note(note).first;
   all["composite"]["spans"] = spans_of(parts);
   return note_in(all);
 }

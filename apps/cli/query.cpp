@@ -54,7 +54,7 @@ struct index_keys {
 };
 
 // Of several columns and of strings, `packed` has them.
-index_keys keys_of(query_inputs& in, const std::optional<packed_key>& packed) {
+index_keys keys_of(const session& on, query_inputs& in, const std::optional<packed_key>& packed) {
   const auto one = [](const std::vector<io::host_key_part>& parts) {
     return parts.empty() ? std::nullopt : std::optional(std::get<io::host_column>(parts.front()));
   };
@@ -70,7 +70,16 @@ index_keys keys_of(query_inputs& in, const std::optional<packed_key>& packed) {
       keys.insert = packed->inserted(in.insert.parts);
     } else if (!packed->has_columns()) {
       throw invalid_argument(
-          "--insert: the index has none of some strings; build it again over all keys");
+          "--insert: some strings are not among the index's; build it again over all keys");
+    } else if (on.where() != backend::cpu) {
+      throw unsupported(
+          "--insert: some values have no place in the columns of the key, which stay as they are "
+          "on "
+          "a GPU; give --backend cpu");
+    } else if (in.erase_rows) {
+      throw unsupported(
+          "--erase-rows: some values of --insert have no place in the columns of the key, which "
+          "are packed anew for them; erase first, by a call of its own");
     }
   }
   if (!in.erase.parts.empty()) keys.erase = packed->pack(question::points, in.erase.parts).lower;
@@ -234,6 +243,16 @@ std::unique_ptr<index> build_over(const session& on, const query_arguments& argu
   return built;
 }
 
+void check_room_for_ranks(const query_arguments& arguments, const packed_key& key) {
+  const result_kind kind = arguments.kind();
+  if ((kind == result_kind::rank || kind == result_kind::rank_right) && key.is_full()) {
+    throw unsupported(
+        fmt::format("--result {}: the columns of --keys take each number of their bits, so that "
+                    "what is greater than all keys has none; ask --result count of --ranges",
+                    arguments.result));
+  }
+}
+
 void run(const query_arguments& arguments) {
   const option_map options = parse_options(arguments.options);
   query_inputs in = parse_query(arguments);
@@ -262,16 +281,10 @@ void run(const query_arguments& arguments) {
       }
     });
     costs.dictionary_bytes = packed->resident_bytes();
-    const bool is_rank = kind == result_kind::rank || kind == result_kind::rank_right;
-    if (is_rank && packed->is_full()) {
-      throw unsupported(
-          fmt::format("--result {}: the columns of --keys take each number of their bits, so that "
-                      "what is greater than all keys has none; ask --result count of --ranges",
-                      arguments.result));
-    }
+    check_room_for_ranks(arguments, *packed);
   }
   std::string note = arguments.save_index.empty() ? "" : note_for(in, packed);
-  const index_keys keys = keys_of(in, packed);
+  const index_keys keys = keys_of(on, in, packed);
   std::unique_ptr<index> built;
   if (in.kept) {
     bar.phase("load");
@@ -285,6 +298,7 @@ void run(const query_arguments& arguments) {
   if (arguments.has_edits()) {
     bar.phase("edit");
     costs.edit_ms = edit(on, in, keys, packed, built);
+    if (packed) check_room_for_ranks(arguments, *packed);
     if (in.kept && !note.empty()) note = note_for(in, packed);
   }
 

@@ -165,7 +165,8 @@ void print_bytes(const std::string& structure) {
   print("at the build's peak", narrow.build_peak_bytes, wide.build_peak_bytes);
   const probe_bytes& probe = narrow.per_probe;
   fmt::print(
-      "\nBytes that calls allocate a probe: first {}, contains {}, count {}, sum {}, rows {} and "
+      "\nBytes that calls allocate for each probe: first {}, contains {}, count {}, sum {}, rows "
+      "{} and "
       "{} a "
       "match",
       probe.first, probe.contains, probe.count, probe.sum, probe.rows, probe.match);

@@ -215,8 +215,7 @@ class RAYDEX_EXPORT composite_keys {
   /// have doubled. Columns that are numbered get no room.
   ///
   /// @param on host memory and a stream, which must both outlive the result
-  /// @param over an index over numbers of this key, of a structure that takes edits; it stays as it
-  ///        is
+  /// @param over an index over numbers of this key; it stays as it is
   /// @param columns of the new rows: as many as the key has and in its formats, but that byte
   ///        strings may be longer ones, or strings, in which NUL bytes at the end of the key's own
   ///        are left out

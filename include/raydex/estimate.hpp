@@ -21,10 +21,10 @@ struct column_facts {
   key_format key = {};                        ///< what keys are
   row_id_type row_ids = row_id_type::uint32;  ///< 64 bits in any case from 2^32 - 1 rows on
   bool ascending = false;       ///< whether the keys ascend, as equal ones do by their row ids
-  std::uint64_t different = 0;  ///< how many keys differ, which hash tables, `direct` and `rx` ask;
-                                ///< 0: not known
+  std::uint64_t different = 0;  ///< how many keys differ, which hash tables, `direct` and `rx`
+                                ///< need; 0: not known
   std::uint64_t span = 0;       ///< of integers: places from the smallest to the largest key, both
-                                ///< included, which `direct` asks; 0: not known
+                                ///< included, which `direct` needs; 0: not known
 };
 
 /// Bytes that calls of an index allocate for each probe at most, beside the arrays that they write
@@ -37,7 +37,7 @@ struct probe_bytes {
   std::uint64_t sum = 0;       ///< `index::sum`
   std::uint64_t rank = 0;      ///< `index::rank` and `index::rank_right`
   std::uint64_t closest = 8;   ///< `index::predecessor` and `index::successor`
-  std::uint64_t rows = 8;      ///< `index::rows` without offsets, which are 8 of these
+  std::uint64_t rows = 8;      ///< `index::rows` without offsets: 8 bytes are for these
   std::uint64_t match = 4;     ///< `index::rows` likewise: for each match, not for each probe
 };
 
@@ -57,8 +57,8 @@ struct memory_estimate {
 /// @param keys what is known of the column
 /// @param options structure options by name
 ///
-/// The figures are those of `index_info` to 1 % or 1 MB, where what they ask is known. Otherwise an
-/// index takes them at most: a `pivot_tree` with `nodes=auto`, whose pivots may be such that no
+/// The figures are those of `index_info` to 1 % or 1 MB, where what they need is known. Otherwise
+/// an index takes them at most: a `pivot_tree` with `nodes=auto`, whose pivots may be such that no
 /// level rounds, holds up to 9 % less; and a scene, which Embree lays out, down to half. On `cuda`
 /// a build that has missing keys to leave out takes 4 bytes a row for their numbers first.
 ///

@@ -33,8 +33,7 @@ namespace raydex {
 /// may be read and written by whom the process's umask allows.
 ///
 /// @param on the stream of the copies, and scratch of a `cgrx` whose entries lie in rows or nodes
-/// @param of the index; neither an edit nor another `save` of it may run at the same time, queries
-///        may
+/// @param of the index; no edit of it may run at the same time, queries and other saves may
 /// @param path the file; a link that leads to one is followed
 /// @param note bytes that `load` returns with the index
 ///

@@ -108,7 +108,6 @@ class handle {
   struct version {
     explicit version(std::unique_ptr<T> made) : object(std::move(made)) {}
     std::unique_ptr<T> object;
-    std::mutex kept;  // in a file, or a copy
     std::atomic<unsigned> holders{1};
   };
 
@@ -125,14 +124,6 @@ class handle {
     const auto lock = locked<std::shared_lock<mutex>>();
     return ask(static_cast<const T&>(checked()));
   }
-  // The same beside no other call of this.
-  template <class Ask>
-  auto shared_once(const Ask& ask) const {
-    return shared([&](const T& object) {
-      const std::lock_guard one(version_->kept);
-      return ask(object);
-    });
-  }
   // Calls `change` with the object while no other thread uses it.
   template <class Change>
   auto alone(const Change& change) {
@@ -146,9 +137,7 @@ class handle {
     const auto lock = locked<std::unique_lock<mutex>>();
     T& own = checked();
     if (version_->holders == 1) return change(own);
-    std::unique_lock one(version_->kept);
     auto copied = std::make_shared<version>(copy(static_cast<const T&>(own)));
-    one.unlock();
     change(*copied->object);
     leave();
     version_ = std::move(copied);

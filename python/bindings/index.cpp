@@ -160,7 +160,7 @@ void edit(index_handle& self, const session& from, address copies, address strea
 }
 
 std::unique_ptr<index_handle> copy(const index_handle& self, const session& from, address stream) {
-  return self.shared_once([&](const index& one) {
+  return self.shared([&](const index& one) {
     return std::make_unique<index_handle>(copy_of(context_of(from, stream), one), "index",
                                           one.info().where);
   });
@@ -170,7 +170,7 @@ std::unique_ptr<index_handle> copy(const index_handle& self, const session& from
 
 void save_index(const index_handle& self, const session& from, address stream,
                 const nb::bytes& path, const nb::bytes& note) {
-  self.shared_once([&](const index& one) {
+  self.shared([&](const index& one) {
     save(context_of(from, stream), one, std::string(text_of(path)), text_of(note));
   });
 }
@@ -178,7 +178,7 @@ void save_index(const index_handle& self, const session& from, address stream,
 nb::bytes index_bytes(const index_handle& self, const session& from, address stream,
                       const nb::bytes& note) {
   return bytes_of(unlocked([&] {
-    return self.shared_once(
+    return self.shared(
         [&](const index& one) { return to_bytes(context_of(from, stream), one, text_of(note)); });
   }));
 }

@@ -85,7 +85,7 @@ const rmq& kept(const extremes& one) {
 
 void save_minima(const rmq_handle& self, const session& from, address stream, const nb::bytes& path,
                  const nb::bytes& note) {
-  self.shared_once([&](const extremes& one) {
+  self.shared([&](const extremes& one) {
     save(context_of(from, stream), kept(one), std::string(text_of(path)), text_of(note));
   });
 }
@@ -93,7 +93,7 @@ void save_minima(const rmq_handle& self, const session& from, address stream, co
 nb::bytes minima_bytes(const rmq_handle& self, const session& from, address stream,
                        const nb::bytes& note) {
   return bytes_of(unlocked([&] {
-    return self.shared_once([&](const extremes& one) {
+    return self.shared([&](const extremes& one) {
       return to_bytes(context_of(from, stream), kept(one), text_of(note));
     });
   }));

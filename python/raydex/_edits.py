@@ -111,7 +111,10 @@ def with_texts(index: Any, keys: Points, rows: Column, stream: int) -> tuple[_ra
     if index._words is not None:
         key = index._key
         words, own, new = index._words.extended(keys.column)
-        array = np.concatenate([own.kept[0][codes // 2], new.kept[0]])
+        places = codes // 2
+        if places.max(initial=0) >= max(own.size, 1):
+            raise InvalidArgument("keys: some that the index has are none of its strings; its file was changed")
+        array = np.concatenate([own.kept[0][places], new.kept[0]])
         there = np.concatenate([np.ones(len(held), bool), new.kept[1].there(new.size)])
     else:
         short = index._key.dtype
@@ -125,15 +128,20 @@ def with_texts(index: Any, keys: Points, rows: Column, stream: int) -> tuple[_ra
         array, all_there = host_cells(column)
         there = np.ones(len(array), bool) if all_there is None else all_there
     row_ids = np.concatenate([held, host_cells(rows)[0]])
-    (structure, _, _, _, _, _, most, options, *_) = index._native.info()
-    if most > int(row_ids.max(initial=0)):  # of a row without a key, or erased
-        array, there = (np.concatenate([one, np.zeros(1, one.dtype)]) for one in (array, there))
-        row_ids = np.append(row_ids, np.uint64(most))
-    made = (HostCells(array, Bitmap.of(there)), HostCells(row_ids.astype(f"u{index._bits // 8}")))
+    (structure, _, _, _, n, entries, most, options, *_) = index._native.info()
+    # Rows without a key count, too, and so does the largest row that there ever was.
+    has_largest = most in held if n or most else True
+    if missing := max(n - entries, 0 if has_largest else 1):
+        array, there = (np.concatenate([one, np.zeros(missing, one.dtype)]) for one in (array, there))
+        row_ids = np.append(row_ids, np.full(missing, most, "u8"))
+    bits = None if there.all() else Bitmap.of(there)
+    made = [HostCells(array, bits), HostCells(row_ids.astype(f"u{index._bits // 8}"))]
     columns = [column_of(Source("keys", None, HOST, cells), 0) for cells in made]
+    # Of rows that are the places of their keys, structures take no list.
+    are_places = np.array_equal(row_ids, np.arange(len(row_ids)))
     native = device.run(
-        _raydex.Index, structure, device.backend, index._session, 0, columns[0].native, columns[1].native,
-        options_of(options),
+        _raydex.Index, structure, device.backend, index._session, 0, columns[0].native,
+        None if are_places else columns[1].native, options_of(options),
     )  # fmt: skip
     return (native, words, key)
 

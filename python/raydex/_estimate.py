@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
-from raydex._arguments import option_texts
+from raydex._arguments import flag, option_texts
 from raydex._columns import column_of
 from raydex._devices import parse_device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
@@ -77,16 +78,16 @@ def estimate(
     ascending
         Whether the keys ascend.
     different
-        How many keys differ, which `direct`, `rx` and hash tables ask; 0: not known.
+        How many keys differ, which `direct`, `rx` and hash tables need; 0: not known.
     span
-        Of integers: the largest key less the smallest one, and 1, which `direct` asks; 0: not known.
+        Of integers: the largest key less the smallest one, and 1, which `direct` needs; 0: not known.
     options
         Of the structure, by name.
 
     Returns
     -------
     Estimate
-        The figures are right to 1 % or 1 MB where what they ask is known. Otherwise an index takes them at most: a
+        The figures are right to 1 % or 1 MB where what they need is known. Otherwise an index takes them at most: a
         `pivot_tree` with `nodes="auto"` holds up to 9 % less, and the scene of `cgrx` and `rx` takes down to half.
         A few equal keys more than double a hash table, so that it pays to say how many differ.
 
@@ -102,18 +103,14 @@ def estimate(
     ----
     Microseconds; of lists, and of columns that `raydex.build` copies, that copy.
     """
-    is_count = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+    is_count = isinstance(column, (int, float, np.integer)) and not isinstance(column, bool)
     source = look("dtype", _no_cells(dtype)) if is_count else look("column", column)
     if source.scalar:
         raise InvalidType(f"column: {column!r} is none; give a column, or how many rows it has")
     keys = column_of(source, source.library.stream_for(None)[0])
-    n = int(cast(int, column)) if is_count else keys.size
+    n = _whole("column", column) if is_count else keys.size
     if row_id_bits not in (32, 64):
         raise InvalidArgument(f"row_id_bits: {row_id_bits!r}; give 32 or 64")
-    facts = {"column": n, "different": different, "span": span}
-    for name, number in facts.items():
-        if not 0 <= number < 2**64:
-            raise InvalidArgument(f"{name}: {number}; give a number from 0 to 2**64 - 1")
     if keys.key.dtype is None:
         raise Unsupported(
             f"{source.argument}: what strings of any length take depends on them; give 'S8' for those of up to 8 "
@@ -124,10 +121,22 @@ def estimate(
     else:
         backend, _ = parse_device(device)
     name, resident, peak, calls = _raydex.estimate(
-        structure, backend, keys.key.native, n, row_id_bits == 64, ascending, different, span,
-        option_texts(options, structure, estimate),
+        structure, backend, keys.key.native, n, row_id_bits == 64, flag("ascending", ascending),
+        _whole("different", different), _whole("span", span), option_texts(options, structure, estimate),
     )  # fmt: skip
     return Estimate(cast(StructureName, name), n, resident, peak, calls)
+
+
+def _whole(name: str, number: Any) -> int:
+    """A number as the library takes it; 1e8 is one, too."""
+    whole = int(number) if isinstance(number, float) and number.is_integer() else number
+    try:
+        whole = operator.index(whole)
+    except TypeError:
+        raise InvalidType(f"{name}: {number!r} is no whole number") from None
+    if not 0 <= whole < 2**64:
+        raise InvalidArgument(f"{name}: {number}; give a number from 0 to 2**64 - 1")
+    return whole
 
 
 def _no_cells(dtype: npt.DTypeLike) -> npt.NDArray[Any]:

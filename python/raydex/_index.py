@@ -146,7 +146,7 @@ class Index(Held):
         self._strings = strings  # which are read by queries
         self._is_hashed = strings is not None
         self._words = words
-        self._version: Any = (native, words, key)  # which belong together, for who asks while an edit replaces them
+        self._version: Any = (native, words, key)  # which belong together, for whoever asks while an edit replaces them
         self._clients: Any = None  # of JAX: they keep streams that a close waits for
         self._session = device.session()
         self._plain_device = device.number if key.is_number else NOWHERE  # of probes on the fast path

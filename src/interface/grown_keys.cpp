@@ -179,7 +179,8 @@ std::unique_ptr<index> build_like(const context& on, const index_info& info,
                                   const column& added) {
   const auto* const others = static_cast<const std::byte*>(added.data);
   // Rows without a key count, too, and so does the largest row that there ever was.
-  const bool has_largest = info.n == 0 || std::ranges::find(held, info.max_row_id) != held.end();
+  const bool has_largest = (info.n == 0 && info.max_row_id == 0) ||
+                           std::ranges::find(held, info.max_row_id) != held.end();
   const std::uint64_t missing = std::max<std::uint64_t>(info.n - info.entries, has_largest ? 0 : 1);
   buffer<RowId> rows(on, held.size() + added.size + missing);
   auto* to = std::ranges::copy(held, rows.begin()).out;
@@ -188,8 +189,11 @@ std::unique_ptr<index> build_like(const context& on, const index_info& info,
   std::fill(to, rows.end(), static_cast<RowId>(info.max_row_id));
   packed_keys padded;
   if (missing != 0) padded = with_missing(on, keys, missing);
-  return build(info.structure, info.where, on, (missing != 0 ? padded : keys).view(), column(rows),
-               options_in(info.options));
+  // Of rows that are the places of their keys, structures take no list.
+  RowId place = 0;
+  const bool are_places = std::ranges::all_of(rows, [&](RowId row) { return row == place++; });
+  return build(info.structure, info.where, on, (missing != 0 ? padded : keys).view(),
+               are_places ? std::nullopt : std::optional(column(rows)), options_in(info.options));
 }
 
 }  // namespace

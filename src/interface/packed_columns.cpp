@@ -386,12 +386,17 @@ unpacked_column packed_columns::unpack_part(const context& on, std::size_t p,
   buffer<std::uint64_t> codes_of_numbers;
   if (parts[p].numbered && parts[p].format) codes_of_numbers = words[p]->codes(on);
   if (!parts[p].format) made.words = words[p]->keys(on);
+  const std::uint64_t numbers = parts[p].numbered ? words[p]->size() : 0;
   for (std::uint64_t i = 0; i < keys.size(); ++i) {
     const std::uint64_t number = part.take(keys[i]);
     const bool is_there = part.has_values && !(part.has_missing && number == part.missing);
     std::uint64_t code = is_there ? part.code(number) : 0;
     // Numbers are odd.
     if (parts[p].numbered) code /= 2;
+    // An index may come from a file that somebody changed.
+    if (number > part.largest() || (is_there && parts[p].numbered && code >= numbers) ||
+        (p == 0 && keys[i] != 0))
+      throw invalid_argument("over: some of its keys are none that these columns are packed into");
     if (is_there && codes_of_numbers.size() != 0) code = codes_of_numbers[code];
     made.codes[i] = code;
     made.there[i] = is_there ? 1 : 0;

@@ -170,7 +170,7 @@ TEST_F(table_join, of_few_probes) {
     check_in_any_order(build, probe, false, join_kind::left, *left);
   };
   const auto both = [&]<class T>(T) {
-    if (left_to_other_runs(to_string(format_of<T>))) return;
+    if (left_to_other_runs(typeid(T).name())) return;
     const auto many = [&](std::uint64_t keys, bool missing) {
       return table{column_of<T>(builds, keys, 0, missing, random)};
     };
@@ -215,7 +215,7 @@ TEST_F(table_join, of_a_key_that_most_probes_ask_for) {
   auto random = generator();
   const auto both = [&]<class T>(T) {
     for (const std::uint64_t copies : {1U, 3U}) {
-      if (left_to_other_runs(to_string(format_of<T>) + std::to_string(copies))) continue;
+      if (left_to_other_runs(typeid(T).name() + std::to_string(copies))) continue;
       const std::size_t builds = few_combinations() ? 6'000 : 9'000;
       check({column_of<T>(builds, builds / copies, 0, false, random)},
             {column_of<T>(20'000, builds / copies, 20, true, random)}, false);

@@ -59,6 +59,7 @@ def test_auto_is_what_a_build_takes():
 def test_its_text():
     text = "raydex.Estimate(btree of 1000000 rows: 15.74 MiB, 16.51 a row; 27.19 MiB at the peak of its build)"
     assert repr(raydex.estimate(10**6, "btree")) == text
+    assert raydex.estimate(1e6, "hash_open", different=1e6) == raydex.estimate(10**6, "hash_open", different=10**6)
     nothing = "raydex.Estimate(btree of 0 rows: 0 bytes; 0 bytes at the peak of its build)"
     assert repr(raydex.estimate(0, "btree")) == nothing
 
@@ -73,6 +74,9 @@ def test_its_text():
     ({"column": ["a text of many bytes"]}, raydex.Unsupported, "give 'S8'"),
     ({"column": 5, "different": 6}, raydex.InvalidArgument, "different: 6 of 5"),
     ({"column": 5, "different": -1}, raydex.InvalidArgument, "different: -1"),
+    ({"column": 5, "different": "4"}, raydex.InvalidType, "different: '4'"),
+    ({"column": 5, "span": 1.5}, raydex.InvalidType, "span: 1.5"),
+    ({"column": 5, "ascending": 1}, raydex.InvalidType, "ascending: 1"),
     ({"column": 5, "row_id_bits": 16}, raydex.InvalidArgument, "row_id_bits: 16"),
     ({"column": 5, "structure": "tree"}, raydex.InvalidArgument, "'tree'"),
     ({"column": 5, "structure": "btree", "fil": 50}, raydex.InvalidArgument, "fill"),

@@ -228,6 +228,18 @@ def test_values_beyond_those_of_several_columns(tmp_path, structure):
         assert index.append({"store": [1], "day": days[:1]}) == range(5, 6)
 
 
+def test_what_does_not_go_with_values_beyond(tmp_path):
+    saved(tmp_path, (np.array([0, 2**32 - 1], "u4"), np.array([0, 2**32 - 2], "u4")))
+    table(tmp_path, "n.csv", a=[0], b=[2**32 - 1], row=[2])
+    words = ["query", "--index", "an.index", "--insert", "n.csv:a:u4,b:u4", "--insert-rows", "n.csv:row:u4"]
+    asked = ["--points", "n.csv:a:u4,b:u4", "--out", "-", "--result"]
+    line = refused(tmp_path, *words, *asked, "first", "--erase", "n.csv:a:u4,b:u4", "--erase-rows", "n.csv:row:u4")
+    assert line.startswith("raydex: --erase-rows: ") and "a call of its own" in line
+    assert run(tmp_path, *words, *asked, "first")[:2] == (0, "first\n2\n")
+    line = refused(tmp_path, *words, *asked, "rank_right")
+    assert line.startswith("raydex: --result rank_right: ") and "each number of their bits" in line
+
+
 def test_columns_that_a_dictionary_numbers_from_then_on(tmp_path):
     """The file stays as it was, since none keeps them."""
     saved(tmp_path, ([0, 1], [0, 1]))

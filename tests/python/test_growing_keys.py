@@ -217,6 +217,29 @@ def test_row_ids_and_options_stay():
     assert nothing.first(([4, 3], np.array(["2025-01-01", "2026-01-01"], "M8[D]"))).tolist() == [1, 0]
 
 
+def test_rows_without_a_key_and_rows_that_are_gone():
+    """They count after a growth as before."""
+    for keys, more in ((([1, 2, 3, 4], [1, 2, 3, 4]), ([1000], [1])), (["a", "b", "c", "d"], ["longer than eight"])):
+        index = raydex.build(keys)
+        index.erase(keys)
+        index.insert(more, [0])
+        assert (index.info.max_row_id, len(index), index.append(more)) == (3, 1, range(4, 5))
+    texts = raydex.build(["a", None, None, "b"])
+    texts.append(["longer than eight"])
+    columns = raydex.build((np.ma.array([1, 2, 3], mask=[0, 1, 1]), [1, 2, 3]))
+    columns.append(([1000], [4]))
+    assert (texts.info.n, columns.info.n, len(texts), len(columns)) == (5, 4, 3, 2)
+
+
+def test_keys_whose_rows_are_their_places():
+    index = raydex.build(([1, 2, 3], [1, 2, 3]), "pivot_tree", layout="keys")
+    assert index.append(([1000], [1])) == range(3, 4)
+    assert index.info.options["layout"] == "keys" and rows_of(index, ([3, 1000], [3, 1])) == [[2], [3]]
+    texts = raydex.build(["a", "b"], "pivot_tree", layout="keys")
+    assert texts.append(["longer than eight"]) == range(2, 3)
+    assert texts.first(["longer than eight", "a"]).tolist() == [2, 0]
+
+
 def test_an_edit_that_fails_changes_nothing():
     index = raydex.build(([5, 6], ["a", "b"]))
     for keys, rows in (

@@ -110,5 +110,24 @@ TEST_F(composite_arguments, growth_by_other_rows) {
   EXPECT_EQ(over->info().entries, 3U);
 }
 
+// As of a file that somebody changed.
+TEST_F(composite_arguments, growth_of_an_index_over_other_numbers) {
+  const std::vector<char> letters{'l', 'o', 'n', 'g', ' ', 'w', 'o', 'r', 'd', 's'};
+  const std::vector<std::uint32_t> offsets{0, 9, 10};
+  const string_column words{letters.data(), offsets.data(), false, 2, {}};
+  const std::vector<std::uint32_t> two{1, 2};
+  const key_parts keys_of[] = {{column(two), column(two)}, {words, column(two)}, {words}};
+  for (const key_parts& columns : keys_of) {
+    std::vector<composite_column> described(columns.begin(), columns.end());
+    const composite_keys keys(backend::cpu, at_, described);
+    for (const std::uint32_t number : {64U, 0x7FFF'FFFFU, 0xFFFF'FFFFU}) {
+      const std::vector<std::uint32_t> numbers{0, number};
+      const auto over = build("sorted_array", backend::cpu, at_, column(numbers));
+      expect_error<invalid_argument>([&] { keys.grown(at_, *over, columns, column(two)); },
+                                     {"over: some of its keys"});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace raydex::test
