@@ -58,7 +58,7 @@ def test_what_a_structure_takes(program):
     text = output(program, "structures", "sorted_array")
     assert re.search(r"^resident +8\.0 +12\.0$", text, re.MULTILINE)
     assert re.search(r"^at the build's peak +16\.0 +24\.0$", text, re.MULTILINE)
-    assert "a probe: first 0, contains 4, count 0, sum 0, rows 8 and 4 a match, rank 0, " in text
+    assert "for each probe: first 0, contains 4, count 0, sum 0, rows 8 and 4 a match, rank 0, " in text
     assert text.endswith(" predecessor and successor 8\n")
     assert "predecessor" not in output(program, "structures", "hash_open")
     assert "Bytes" not in output(program, "structures", "rmq_cover")
