@@ -167,6 +167,11 @@ def _void_column(source: Source, cells: HostCells, want: Key | None) -> Column:
     return _host_column(source, HostCells(np.zeros(size, key.dtype), validity, key.unit), key, True)
 
 
+def says_nothing(source: Source) -> bool:
+    """Whether no cell says what a column is of."""
+    return key_of(source).is_void or (isinstance(source.cells, HostCells) and is_none(source, source.cells))
+
+
 def _column_of_nothing(source: Source, cells: Cells, stream: int) -> Column:
     """Cells that are asked of keys of no type, which equal none of them: any values, as many of them missing."""
     own = column_of(source, stream, copies=True)

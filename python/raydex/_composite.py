@@ -16,7 +16,7 @@ from raydex._arguments import flag
 from raydex._array_libraries import is_of
 from raydex._arrow import Bitmap, HostCells, StringCells, is_arrow, is_arrow_alone, repeated_string, view
 from raydex._batches import AnyBatch, Points
-from raydex._columns import Column, column_of, longer_texts, read_as, role_of, short_texts
+from raydex._columns import Column, column_of, longer_texts, read_as, role_of, says_nothing, short_texts
 from raydex._devices import Device
 from raydex._dictionaries import ends_of_prefixes
 from raydex._errors import InvalidArgument, Unsupported
@@ -311,6 +311,12 @@ class CompositePoints(Points):
 
     def fit(self, stream: int) -> bool:
         packing, sources = self._packing, self._probe.sources
+        for p, one in enumerate(sources):
+            if packing.keys[p].is_void and not says_nothing(one):
+                raise InvalidArgument(
+                    f"keys: the index was built of a column {p + 1} without a cell that says what it is of; build it "
+                    "again over these rows, too, or over numpy.array([], dtype)"
+                )
         columns = [
             longer_texts(one, packing.keys[p], stream) or packing.column(p, one, stream, "kept")
             for p, one in enumerate(sources)

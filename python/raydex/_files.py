@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from raydex import _raydex
-from raydex._arrow import HostCells
-from raydex._columns import Column, column_of, is_none, key_of, short_texts
+from raydex._columns import Column, column_of, key_of, says_nothing, short_texts
 from raydex._composite import is_column
 from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
@@ -96,7 +95,7 @@ def build_file(
     typeless: list[Source] = []  # chunks before the first one that says what its cells are
     try:
         for source in _sources_of(chunks):
-            if builder is None and _says_nothing(source):
+            if builder is None and says_nothing(source):
                 typeless.append(source)
                 continue
             if builder is None:
@@ -192,11 +191,6 @@ def _looked_at(chunk: Any) -> Source:
     return source
 
 
-def _says_nothing(source: Source) -> bool:
-    """Whether no cell says what a chunk is of."""
-    return key_of(source).is_void or (isinstance(source.cells, HostCells) and is_none(source, source.cells))
-
-
 def _are_texts(source: Source, key: Key) -> bool:
     return (key.dtype is None and not key.unit) or (source.loose and key.dtype is not None and key.dtype.kind == "S")
 
@@ -211,7 +205,7 @@ def _key_of(source: Source) -> Key:
 
 
 def _column(source: Source, key: Key) -> Column:
-    if _says_nothing(source):
+    if says_nothing(source):
         return column_of(source, 0, key, copies=True)
     own = _key_of(source)
     if own != key:

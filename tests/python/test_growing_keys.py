@@ -231,6 +231,23 @@ def test_rows_without_a_key_and_rows_that_are_gone():
     assert (texts.info.n, columns.info.n, len(texts), len(columns)) == (5, 4, 3, 2)
 
 
+@pytest.mark.parametrize("empty", [
+    ([], []), ([1, 2], [None, None]), pd.DataFrame(columns=["a", "b"]), pa.table({"a": pa.nulls(0), "b": pa.nulls(0)}),
+    (np.array([], int), []),
+])  # fmt: skip
+def test_columns_that_say_nothing(empty):
+    """They take more that say nothing; of others nobody knows how they would compare."""
+    index = raydex.build(empty, missing="last")
+    size = len(index)
+    for one in (index, pickle.loads(pickle.dumps(index))):
+        for more in (([7, 9], np.array(["2026-01-05", "2026-01-06"], "M8[D]")), ([7], ["text"]), ([7], [2.5])):
+            with pytest.raises(raydex.InvalidArgument, match="without a cell that says what it is of; build it again"):
+                one.append(more)
+        assert len(one) == size
+    if size:
+        assert index.append(([3], [None])) == range(2, 3) and len(index) == 3
+
+
 def test_keys_whose_rows_are_their_places():
     index = raydex.build(([1, 2, 3], [1, 2, 3]), "pivot_tree", layout="keys")
     assert index.append(([1000], [1])) == range(3, 4)
