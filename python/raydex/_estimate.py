@@ -96,13 +96,15 @@ def estimate(
     InvalidArgument, InvalidType
         For facts that contradict each other, for what is no column, and for words and options that are not legal.
     Unsupported
-        For strings of any length, whose dictionary depends on them; on `optix`, where the driver decides; and for `rx`
+        For strings of any length and keys of several columns, whose bytes depend on them; on `optix`, where the driver decides; and for `rx`
         with `primitives="rows"` or `inverse`.
 
     Cost
     ----
     Microseconds; of lists, and of columns that `raydex.build` copies, that copy.
     """
+    if isinstance(column, tuple):
+        raise Unsupported("column: what keys of several columns take depends on them; build the index and see its info")
     is_count = isinstance(column, (int, float, np.integer)) and not isinstance(column, bool)
     source = look("dtype", _no_cells(dtype)) if is_count else look("column", column)
     if source.scalar:
@@ -141,6 +143,9 @@ def _whole(name: str, number: Any) -> int:
 
 def _no_cells(dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     try:
-        return np.empty(0, dtype)
+        own = np.dtype(dtype)
     except TypeError as problem:
         raise InvalidType(f"dtype: {dtype!r} is none of NumPy's; give 'int64' or its like") from problem
+    if own.kind == "U" or own.itemsize == 0:
+        raise Unsupported(f"dtype: what texts take depends on them; give 'S8' for those of up to 8 bytes, not {dtype!r}")
+    return np.empty(0, own)
