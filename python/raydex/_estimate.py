@@ -96,8 +96,8 @@ def estimate(
     InvalidArgument, InvalidType
         For facts that contradict each other, for what is no column, and for words and options that are not legal.
     Unsupported
-        For strings of any length and keys of several columns, whose bytes depend on them; on `optix`, where the driver decides; and for `rx`
-        with `primitives="rows"` or `inverse`.
+        For strings of any length and keys of several columns, whose bytes depend on them; on `optix`, where the driver
+        decides; and for `rx` with `primitives="rows"` or `inverse`.
 
     Cost
     ----
@@ -147,5 +147,5 @@ def _no_cells(dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     except TypeError as problem:
         raise InvalidType(f"dtype: {dtype!r} is none of NumPy's; give 'int64' or its like") from problem
     if own.kind == "U" or own.itemsize == 0:
-        raise Unsupported(f"dtype: what texts take depends on them; give 'S8' for those of up to 8 bytes, not {dtype!r}")
+        raise Unsupported(f"dtype: {dtype!r} is of texts, whose bytes depend on them; give 'S8' for up to 8 bytes")
     return np.empty(0, own)
