@@ -288,7 +288,7 @@ def test_isin(device, dtype, invert, random):
 def test_minima(device, random):
     values = random.integers(-100, 100, 1000)
     on_host = raydex.rmq(values)
-    of = raydex.Rmq(on_host._native, ("min",), _devices.Device("cuda", 0), on_host._values, None, 0)
+    of = raydex.Rmq(on_host._native, ("min",), _devices.Device("cuda", 0), on_host._key, None, 0, on_host._values)
     lower = random.integers(0, 1000, 300)
     device.looked = 0
     for dtype in ("int64", "int32"):
