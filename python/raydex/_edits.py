@@ -130,15 +130,15 @@ def with_texts(index: Any, keys: Points, rows: Column, stream: int) -> tuple[_ra
     row_ids = np.concatenate([held, host_cells(rows)[0]])
     (structure, _, _, _, n, entries, most, options, *_) = index._native.info()
     # Rows without a key count, too, and so does the largest row that there ever was.
-    has_largest = most in held if n or most else True
+    has_largest = (n == 0 and most == 0) or most in held
     if missing := max(n - entries, 0 if has_largest else 1):
         array, there = (np.concatenate([one, np.zeros(missing, one.dtype)]) for one in (array, there))
         row_ids = np.append(row_ids, np.full(missing, most, "u8"))
     bits = None if there.all() else Bitmap.of(there)
     made = [HostCells(array, bits), HostCells(row_ids.astype(f"u{index._bits // 8}"))]
     columns = [column_of(Source("keys", None, HOST, cells), 0) for cells in made]
-    # Of rows that are the places of their keys, structures take no list.
-    are_places = np.array_equal(row_ids, np.arange(len(row_ids)))
+    # Of rows that are the places of their keys, structures take no list; those of 64 bits stay so.
+    are_places = index._bits == 32 and np.array_equal(row_ids, np.arange(len(row_ids)))
     native = device.run(
         _raydex.Index, structure, device.backend, index._session, 0, columns[0].native,
         None if are_places else columns[1].native, options_of(options),

@@ -189,9 +189,10 @@ std::unique_ptr<index> build_like(const context& on, const index_info& info,
   std::fill(to, rows.end(), static_cast<RowId>(info.max_row_id));
   packed_keys padded;
   if (missing != 0) padded = with_missing(on, keys, missing);
-  // Of rows that are the places of their keys, structures take no list.
+  // Of rows that are the places of their keys, structures take no list; those of 64 bits stay so.
   RowId place = 0;
-  const bool are_places = std::ranges::all_of(rows, [&](RowId row) { return row == place++; });
+  const bool are_places = sizeof(RowId) == sizeof(std::uint32_t) &&
+                          std::ranges::all_of(rows, [&](RowId row) { return row == place++; });
   return build(info.structure, info.where, on, (missing != 0 ? padded : keys).view(),
                are_places ? std::nullopt : std::optional(column(rows)), options_in(info.options));
 }

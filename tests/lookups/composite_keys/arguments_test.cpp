@@ -87,47 +87,5 @@ TEST_F(composite_arguments, prefixes_of_what_is_no_string) {
                                  {"columns: column 1 is int32", "strings"});
 }
 
-TEST_F(composite_arguments, growth_by_other_rows) {
-  packed_keys packed;
-  const composite_keys keys(backend::cpu, at_, {column(signed_), column(unsigned_)}, &packed);
-  const auto over = build("btree", backend::cpu, at_, packed.view());
-  const auto other = build("btree", backend::cpu, at_, column(signed_));
-  const column rows(unsigned_);
-  const key_parts more{column(signed_), column(unsigned_)};
-  const std::vector<std::uint64_t> wide(3);
-  expect_error<invalid_argument>([&] { keys.grown(at_, *other, more, rows); },
-                                 {"over: its keys are int32", "uint32"});
-  expect_error<invalid_argument>([&] { keys.grown(at_, *over, key_parts{more[0]}, rows); },
-                                 {"columns: 1", "2"});
-  expect_error<invalid_argument>(
-      [&] {
-        keys.grown(at_, *over, key_parts{more[1], more[1]}, rows);
-      },
-      {"columns: column 1 is uint32", "int32"});
-  expect_error<invalid_argument>([&] { keys.grown(at_, *over, more, column(wide)); },
-                                 {"rows: they are uint64", "uint32"});
-  expect_error<invalid_argument>([&] { keys.grown(at_, *over, more, column(few_)); }, {"rows"});
-  EXPECT_EQ(over->info().entries, 3U);
-}
-
-// As of a file that somebody changed.
-TEST_F(composite_arguments, growth_of_an_index_over_other_numbers) {
-  const std::vector<char> letters{'l', 'o', 'n', 'g', ' ', 'w', 'o', 'r', 'd', 's'};
-  const std::vector<std::uint32_t> offsets{0, 9, 10};
-  const string_column words{letters.data(), offsets.data(), false, 2, {}};
-  const std::vector<std::uint32_t> two{1, 2};
-  const key_parts keys_of[] = {{column(two), column(two)}, {words, column(two)}, {words}};
-  for (const key_parts& columns : keys_of) {
-    std::vector<composite_column> described(columns.begin(), columns.end());
-    const composite_keys keys(backend::cpu, at_, described);
-    for (const std::uint32_t number : {64U, 0x7FFF'FFFFU, 0xFFFF'FFFFU}) {
-      const std::vector<std::uint32_t> numbers{0, number};
-      const auto over = build("sorted_array", backend::cpu, at_, column(numbers));
-      expect_error<invalid_argument>([&] { keys.grown(at_, *over, columns, column(two)); },
-                                     {"over: some of its keys"});
-    }
-  }
-}
-
 }  // namespace
 }  // namespace raydex::test
