@@ -380,15 +380,19 @@ def short_texts(source: Source, stream: int, width: int = 0) -> Column | None:
     if source.library.device is not None or isinstance(source.cells, DeviceCells):
         return None
     cells = string_cells(source, stream)
+    widest = _widest(cells)
+    return None if widest is None else _short_column(source, cells, Key(np.dtype(f"S{width or widest or 8}")), "")
+
+
+def _widest(cells: StringCells) -> int | None:
+    """Bytes of the longest text; None as of `short_texts`."""
     if cells.unit:
         return None
     letters, begins, sizes = letters_of(cells)
     if cells.bits is not None:
         sizes = np.where(cells.bits.there(cells.size), sizes, 0)
     widest = int(sizes.max(initial=0))
-    if widest > 8 or (letters[(begins + sizes)[sizes > 0] - 1] == 0).any():
-        return None
-    return _short_column(source, cells, Key(np.dtype(f"S{width or widest or 8}")), "")
+    return None if widest > 8 or (letters[(begins + sizes)[sizes > 0] - 1] == 0).any() else widest
 
 
 def longer_texts(source: Source, key: Key, stream: int) -> Column | None:
@@ -398,11 +402,13 @@ def longer_texts(source: Source, key: Key, stream: int) -> Column | None:
     own = key_of(source, stream)
     if own != TEXTS and (own.dtype is None or own.dtype.kind != "S" or own.dtype.itemsize <= key.dtype.itemsize):
         return None
-    short = short_texts(source, stream)
-    if short is None:
-        return _string_column(source, string_cells(source, stream), None)
-    assert short.key.dtype is not None
-    return short if short.key.dtype.itemsize > key.dtype.itemsize else None
+    cells = string_cells(source, stream)
+    widest = _widest(cells)
+    if widest is None:
+        return _string_column(source, cells, None)
+    if widest <= key.dtype.itemsize:
+        return None
+    return _short_column(source, cells, Key(np.dtype(f"S{widest}")), "")
 
 
 def is_none(source: Source, cells: HostCells) -> bool:
