@@ -327,29 +327,13 @@ TEST_P(failing_keys, changes) {
 // Through the bytes of a file and back.
 TEST_P(failing_keys, files) {
   const auto built = make();
-  const std::size_t bytes = meter_->current();
-  std::vector<std::byte> file;
-  fail_in_turn(
-      "save", [&] { file = to_bytes(at(), *built); },
-      [&] {
-        EXPECT_EQ(meter_->current(), bytes);
-        check(*built, first_);
-      },
-      [&] { EXPECT_EQ(meter_->current(), bytes); });
   const context plain = at();
-  for (const bool verify : {true, false}) {
-    std::unique_ptr<index> loaded;
-    fail_in_turn(
-        verify ? "load verified" : "load",
-        [&] {
-          loaded = from_bytes(at().where(), {*meter_, plain.stream}, file, {.verify = verify}).held;
-        },
-        [&] { EXPECT_EQ(meter_->current(), bytes); },
-        [&] {
-          check(*loaded, first_);
-          loaded.reset();
-        });
-  }
+  fail_through_a_file(
+      *built, [&] { return to_bytes(at(), *built); },
+      [&](const std::vector<std::byte>& file, bool verify) {
+        return from_bytes(at().where(), {*meter_, plain.stream}, file, {.verify = verify}).held;
+      },
+      [&](const index& held) { check(held, first_); }, [&] { return meter_->current(); });
 }
 
 // A table without repeated keys is edited in a copy, not built anew.

@@ -161,30 +161,13 @@ TEST_P(failing_minima, queries) {
 // Through the bytes of a file and back.
 TEST_P(failing_minima, files) {
   const auto built = make();
-  const std::size_t bytes = meter_->current();
-  std::vector<std::byte> file;
-  fail_in_turn(
-      "save", [&] { file = to_bytes(at(), *built); },
-      [&] {
-        EXPECT_EQ(meter_->current(), bytes);
-        check(*built);
-      },
-      [&] { EXPECT_EQ(meter_->current(), bytes); });
   const context plain = at();
-  for (const bool verify : {true, false}) {
-    std::unique_ptr<rmq> loaded;
-    fail_in_turn(
-        verify ? "load verified" : "load",
-        [&] {
-          loaded =
-              rmq_from_bytes(at().where(), {*meter_, plain.stream}, file, {.verify = verify}).held;
-        },
-        [&] { EXPECT_EQ(meter_->current(), bytes); },
-        [&] {
-          check(*loaded);
-          loaded.reset();
-        });
-  }
+  fail_through_a_file(
+      *built, [&] { return to_bytes(at(), *built); },
+      [&](const std::vector<std::byte>& file, bool verify) {
+        return rmq_from_bytes(at().where(), {*meter_, plain.stream}, file, {.verify = verify}).held;
+      },
+      [&](const rmq& held) { check(held); }, [&] { return meter_->current(); });
 }
 
 TEST_P(failing_minima, refresh) {

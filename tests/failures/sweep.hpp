@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "raydex/error.hpp"
 #include "raydex/interruptible.hpp"
@@ -104,6 +106,32 @@ void fail_in_turn(const std::string& name, Operation&& operation, Failed&& faile
   operation();
   done();
   stop_in_turn(std::max<std::uint64_t>(1, most / 4), operation, done);
+}
+
+// Has something go through the bytes of a file and back while calls fail: `save()` returns them,
+// `load(file, verify)` what they hold, and `check(it)` compares that. `bytes()`: memory in use.
+template <class Kept, class Save, class Load, class Check, class Bytes>
+void fail_through_a_file(const Kept& of, const Save& save, const Load& load, const Check& check,
+                         const Bytes& bytes) {
+  const std::uint64_t before = bytes();
+  std::vector<std::byte> file;
+  const auto nothing_is_left = [&] { EXPECT_EQ(bytes(), before); };
+  fail_in_turn(
+      "save", [&] { file = save(); },
+      [&] {
+        nothing_is_left();
+        check(of);
+      },
+      nothing_is_left);
+  for (const bool verify : {true, false}) {
+    decltype(load(file, verify)) loaded;
+    fail_in_turn(
+        verify ? "load verified" : "load", [&] { loaded = load(file, verify); }, nothing_is_left,
+        [&] {
+          check(*loaded);
+          loaded.reset();
+        });
+  }
 }
 
 }  // namespace raydex::test

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
+#include "tests/lookups/index_file/damaged_files.hpp"
 #include "tests/lookups/index_file/kept_indexes.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/keys.hpp"
@@ -57,7 +58,10 @@ void expect_alike(const session& at, const rmq& one, const rmq& other) {
   EXPECT_EQ(a.value, b.value);
   EXPECT_EQ(a.extreme, b.extreme);
   EXPECT_EQ(a.n, b.n);
-  EXPECT_EQ(a.resident_bytes, b.resident_bytes);
+  // Embree lays a scene out by how its threads come to run.
+  if (a.structure != "rmq_rx") {
+    EXPECT_EQ(a.resident_bytes, b.resident_bytes);
+  }
   ASSERT_EQ(answers(at, one), answers(at, other));
 }
 
@@ -194,51 +198,19 @@ TEST_F(rmq_file, refuses_an_index_over_keys_and_is_refused_as_one) {
 }
 
 TEST_F(rmq_file, refuses_changed_bits) {
-  auto random = generator(46);
   for (const subject& of : subjects()) {
     SCOPED_TRACE(of.structure);
     const auto own = built<std::uint32_t>(of, 600);
-    const bytes expected = answers(at(), *own.held);
-    const bytes file = to_bytes(at(), *own.held);
-    const file_parts parts(file);
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < 64; ++i)
-      places.push_back(i);
-    for (std::size_t i = parts.number(24); i < file.size(); ++i)
-      places.push_back(i);
-    for (int i = 0; i < (tested_by_emulation() ? 50 : 1000); ++i)
-      places.push_back(below(random, file.size()));
-    for (const std::size_t place : places) {
-      bytes changed = file;
-      changed[place] ^= std::byte{1} << below(random, 8);
-      try {
-        const auto other = loaded(changed, true);
-        ASSERT_TRUE(parts.is_padding(place)) << place;
-        ASSERT_EQ(answers(at(), *other), expected) << place;
-      } catch (const invalid_argument& problem) {
-        const std::string what = problem.what();
-        ASSERT_TRUE(what.find("section '") != std::string::npos ||
-                    what.find("header: ") != std::string::npos ||
-                    what.find("directory: ") != std::string::npos)
-            << what;
-      }
-    }
+    expect_changed_bits_refused(
+        to_bytes(at(), *own.held), tested_by_emulation() ? 50 : 1000,
+        [&](const bytes& file) { return answers(at(), *loaded(file, true)); });
   }
 }
 
 TEST_F(rmq_file, refuses_what_is_cut_off_or_appended_to) {
   const auto own = built<std::uint32_t>({"rmq_cover", {}}, 600);
-  const bytes file = to_bytes(at(), *own.held);
-  auto random = generator(3);
-  for (std::size_t i = 0; i < 300; ++i) {
-    const std::size_t size = i < 65 ? i : below(random, file.size());
-    for (const bool verify : {true, false})
-      EXPECT_THROW(loaded({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)}, verify),
-                   invalid_argument);
-  }
-  bytes longer = file;
-  longer.push_back({});
-  expect_error<invalid_argument>([&] { loaded(longer, false); }, {"header", "appended"});
+  expect_cut_files_refused(to_bytes(at(), *own.held),
+                           [&](const bytes& file, bool verify) { loaded(file, verify); });
 }
 
 // Right checksums, and an array or tables of another size than the directory says.

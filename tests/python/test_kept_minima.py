@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 import raydex
 from raydex import _kept
+from test_kept import ways
 
 VALUES = {
     "ints": np.array([5, 3, 9, 3, -2]),
@@ -34,17 +35,6 @@ VALUES = {
 STRUCTURES = sorted({one.name for one in raydex.structures() if one.backend == "cpu" and one.minima})
 
 
-def ways(lows, tmp_path):
-    """The structure, kept in each way."""
-    path = tmp_path / "an.index"
-    lows.save(path)
-    yield raydex.load(path)
-    yield raydex.load(os.fspath(path), "cpu", verify=False)
-    yield pickle.loads(pickle.dumps(lows))
-    yield copy.deepcopy([lows])[0]
-    yield copy.copy(lows)
-
-
 def all_ranges(n):
     """Lower and upper ends, some beyond the array."""
     ends = np.arange(-1, min(n, 40) + 2)
@@ -53,7 +43,10 @@ def all_ranges(n):
 
 def same(one, other, extremes):
     a, b = one.info, other.info
-    for name in ("structure", "device", "value", "n", "extremes", "options", "resident_bytes"):
+    names = ["structure", "device", "value", "n", "extremes", "options", "resident_bytes"]
+    if a.structure == "rmq_rx":
+        names.remove("resident_bytes")  # Embree lays a scene out by how its threads come to run
+    for name in names:
         assert getattr(a, name) == getattr(b, name)
     assert type(other) is raydex.Rmq
     lower, upper = all_ranges(a.n)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
+#include "tests/lookups/index_file/damaged_files.hpp"
 #include "tests/lookups/index_file/kept_indexes.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/random.hpp"
@@ -148,53 +149,20 @@ TEST_F(index_file, keeps_each_type_of_keys) {
 }
 
 TEST_F(index_file, refuses_changed_bits) {
-  auto random = generator(46);
   for (const subject& of : subjects(tested_backend())) {
     if (!of.options.empty()) continue;
     SCOPED_TRACE(of.structure);
     const auto own = built<std::uint32_t>(of, 600, 300);
-    const auto expected = answers(at(), *own, 300);
-    const bytes file = to_bytes(at(), *own);
-    const file_parts parts(file);
-    const std::uint64_t directory = parts.number(24);
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < 64; ++i)
-      places.push_back(i);
-    for (std::size_t i = directory; i < file.size(); ++i)
-      places.push_back(i);
-    for (int i = 0; i < (tested_by_emulation() ? 50 : 1500); ++i)
-      places.push_back(below(random, file.size()));
-    for (const std::size_t place : places) {
-      bytes changed = file;
-      changed[place] ^= std::byte{1} << below(random, 8);
-      try {
-        const auto other = loaded(changed, true);
-        ASSERT_EQ(answers(at(), *other, 300), expected) << place;
-        ASSERT_TRUE(parts.is_padding(place)) << place;
-      } catch (const invalid_argument& problem) {
-        const std::string what = problem.what();
-        ASSERT_TRUE(what.find("section '") != std::string::npos ||
-                    what.find("header: ") != std::string::npos ||
-                    what.find("directory: ") != std::string::npos)
-            << what;
-      }
-    }
+    expect_changed_bits_refused(
+        to_bytes(at(), *own), tested_by_emulation() ? 50 : 1500,
+        [&](const bytes& file) { return answers(at(), *loaded(file, true), 300); });
   }
 }
 
 TEST_F(index_file, refuses_what_is_cut_off_or_appended_to) {
   const auto own = built<std::uint32_t>({"pivot_tree", {}}, 600, 300);
-  const bytes file = to_bytes(at(), *own);
-  auto random = generator(3);
-  for (std::size_t i = 0; i < 300; ++i) {
-    const std::size_t size = i < 65 ? i : below(random, file.size());
-    for (const bool verify : {true, false})
-      EXPECT_THROW(loaded({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)}, verify),
-                   invalid_argument);
-  }
-  bytes longer = file;
-  longer.push_back({});
-  expect_error<invalid_argument>([&] { loaded(longer, false); }, {"header", "appended"});
+  expect_cut_files_refused(to_bytes(at(), *own),
+                           [&](const bytes& file, bool verify) { loaded(file, verify); });
 }
 
 TEST_F(index_file, says_what_a_file_is_not) {
