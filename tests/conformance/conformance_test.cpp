@@ -263,6 +263,30 @@ void check_places(const session& at, const index& tested, const oracle<T>& expec
   }
 }
 
+// Compares all that an index holds.
+template <class T>
+void check_entries(const session& at, const index& tested, const oracle<T>& expected) {
+  using code_and_row = std::pair<std::uint64_t, std::uint64_t>;
+  buffer<std::uint64_t> codes(at, expected.entries().size());
+  buffer<std::uint64_t> rows(at, expected.entries().size());
+  if (is_by_rows(tested)) {
+    EXPECT_THROW(tested.entries(at, codes, rows), unsupported);
+    return;
+  }
+  tested.entries(at, codes, rows);
+  const auto own_codes = at.download(codes);
+  const auto own_rows = at.download(rows);
+  std::vector<code_and_row> own;
+  std::vector<code_and_row> wanted;
+  for (std::size_t i = 0; i < own_codes.size(); ++i) {
+    own.emplace_back(own_codes[i], own_rows[i]);
+    wanted.emplace_back(encode(expected.entries()[i].key), expected.entries()[i].row);
+  }
+  std::sort(own.begin(), own.end());
+  std::sort(wanted.begin(), wanted.end());
+  ASSERT_TRUE(own == wanted) << "entries";
+}
+
 // Asks everything of one batch, of points where there are no upper ends.
 template <class T>
 void check_batch(const session& at, const index& tested, row_id_kind kind,
@@ -377,6 +401,8 @@ void check_column(const subject& tested, const session& at, content what, row_id
   // Some go through the bytes of a file.
   if (size % 4 == 1 && !is_by_rows(*built))
     built = from_bytes(tested.where, at, to_bytes(at, *built), {.verify = size % 8 == 1}).held;
+
+  check_entries(at, *built, expected);
 
   // A range of keys far apart is one ray per row of a scene that has no sorted column.
   const bool far_apart = what == content::random || what == content::extremes;

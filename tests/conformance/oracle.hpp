@@ -33,6 +33,9 @@ class oracle {
     });
   }
 
+  // All of them.
+  const std::vector<entry>& entries() const { return entries_; }
+
   // How many keys are less than one, or, with those equal to it, not greater.
   std::uint64_t rank(const T& key, bool past) const {
     const auto end =
