@@ -13,7 +13,6 @@
 #include "src/operations/lookups/batch_plan.hpp"
 #include "src/structures/shared/bytes.hpp"
 #include "src/structures/shared/options.hpp"
-#include "src/structures/shared/tree_bytes.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The levels of a tree of groups.
+// The levels of a tree of groups, for its build and for the estimate of its bytes.
 #pragma once
 
 #include <cstdint>

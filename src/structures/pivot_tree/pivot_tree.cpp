@@ -12,7 +12,6 @@
 #include "src/structures/pivot_tree/group_levels.hpp"
 #include "src/structures/shared/bytes.hpp"
 #include "src/structures/shared/options.hpp"
-#include "src/structures/shared/tree_bytes.hpp"
 #include "src/structures/structure_builders.hpp"
 
 namespace raydex {
