@@ -335,6 +335,7 @@ TEST_F(table_join, of_keys_with_equal_hashes) {
     return rows;
   };
   for (const char* structure : {"auto", "hash_open", "pivot_tree"}) {
+    if (tested_backend() == backend::optix && structure != std::string_view("auto")) continue;
     SCOPED_TRACE(structure);
     check(keys({10, 3, 11}), keys({0, 3, 1, 11, 2}), false, structure, seed);
     check(keys({10, 3, 11, 3}), keys({0, 3, 1, 11, 2}), false, structure, seed);
@@ -354,10 +355,13 @@ TEST_F(table_join, of_keys_with_equal_hashes) {
 
 TEST_F(table_join, by_a_structure_that_is_named) {
   auto random = generator();
+  const bool has_rays_alone = tested_backend() == backend::optix;
   check({column_of<std::int32_t>(900, 500, 0, true, random)},
-        {column_of<std::int32_t>(700, 500, 0, true, random)}, false, "btree");
+        {column_of<std::int32_t>(700, 500, 0, true, random)}, false,
+        has_rays_alone ? "cgrx" : "btree");
   check({column_of<std::string>(900, 500, 0, true, random)},
-        {column_of<std::string>(700, 500, 0, true, random)}, true, "hash_open");
+        {column_of<std::string>(700, 500, 0, true, random)}, true,
+        has_rays_alone ? "rx" : "hash_open");
 }
 
 TEST_F(table_join, refuses_keys_of_other_formats) {

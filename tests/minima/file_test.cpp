@@ -127,6 +127,13 @@ class rmq_file : public backend_test {
   }
 };
 
+class rmq_cover_file : public rmq_file {
+ protected:
+  void SetUp() override {
+    if (tested_backend() == backend::optix) GTEST_SKIP() << "rmq_cover is not offered there";
+  }
+};
+
 TEST_F(rmq_file, keeps_all_structures_and_types_of_values) {
   for (const subject& of : subjects()) {
     SCOPED_TRACE(of.structure);
@@ -156,7 +163,7 @@ TEST_F(rmq_file, one_file_is_for_all_backends) {
 }
 
 // Its array is read again where it is said to have changed.
-TEST_F(rmq_file, a_loaded_structure_is_refreshed_and_viewed) {
+TEST_F(rmq_cover_file, a_loaded_structure_is_refreshed_and_viewed) {
   const auto own = built<float>({"rmq_cover", {}}, 5000);
   const auto other = loaded(to_bytes(at(), *own.held), false);
   const auto positions = at().upload(std::vector<std::uint32_t>{0, 17, 4999});
@@ -165,7 +172,7 @@ TEST_F(rmq_file, a_loaded_structure_is_refreshed_and_viewed) {
   ASSERT_NE(dynamic_cast<const rmq_cover*>(other.get()), nullptr);
 }
 
-TEST_F(rmq_file, says_what_it_holds) {
+TEST_F(rmq_cover_file, says_what_it_holds) {
   const temporary_folder folder;
   const std::string path = folder.path("lows");
   const auto own = built<double>({"rmq_cover", {{"memory", "small"}}}, 700);
@@ -183,7 +190,7 @@ TEST_F(rmq_file, says_what_it_holds) {
   expect_alike(at(), *own.held, *other.held);
 }
 
-TEST_F(rmq_file, refuses_an_index_over_keys_and_is_refused_as_one) {
+TEST_F(rmq_cover_file, refuses_an_index_over_keys_and_is_refused_as_one) {
   const auto own = built<float>({"rmq_cover", {}}, 70);
   const bytes of_minima = to_bytes(at(), *own.held);
   expect_error<invalid_argument>([&] { from_bytes(tested_backend(), at(), of_minima); },
@@ -207,14 +214,14 @@ TEST_F(rmq_file, refuses_changed_bits) {
   }
 }
 
-TEST_F(rmq_file, refuses_what_is_cut_off_or_appended_to) {
+TEST_F(rmq_cover_file, refuses_what_is_cut_off_or_appended_to) {
   const auto own = built<std::uint32_t>({"rmq_cover", {}}, 600);
   expect_cut_files_refused(to_bytes(at(), *own.held),
                            [&](const bytes& file, bool verify) { loaded(file, verify); });
 }
 
 // Right checksums, and an array or tables of another size than the directory says.
-TEST_F(rmq_file, refuses_parts_of_other_sizes_unverified) {
+TEST_F(rmq_cover_file, refuses_parts_of_other_sizes_unverified) {
   const auto own = built<std::uint32_t>({"rmq_cover", {}}, 600);
   const bytes file = to_bytes(at(), *own.held);
   for (const std::uint64_t before : {1U, 4U, 15U, 16U}) {
