@@ -214,15 +214,17 @@ class RAYDEX_EXPORT composite_keys {
   /// bits are left. So where each batch is of another day, days are packed anew as often as they
   /// have doubled. Columns that are numbered get no room.
   ///
-  /// @param on host memory and a stream, which must both outlive the result
+  /// @param on memory and a stream, which must both outlive the result
   /// @param over an index over numbers of this key; it stays as it is
   /// @param columns of the new rows: as many as the key has and in its formats, but that byte
   ///        strings may be longer ones, or strings, in which NUL bytes at the end of the key's own
   ///        are left out
   /// @param rows their row ids, of the type of the index's
   ///
-  /// *Cost*: of a build over all rows; *memory*: of the new index, and of all columns, 16 bytes a
-  /// row and 9 a cell meanwhile. Throws `unsupported` on a GPU, and as a build does.
+  /// *Cost*: of a build over all rows; on a GPU its entries and columns go through host memory,
+  /// where one thread puts them together. *Memory*: of the new index, and of the host all columns,
+  /// 16 bytes a row and 9 a cell meanwhile. Waits for the stream. Throws as a build does, and
+  /// `unsupported` if the index keeps no keys.
   grown_index grown(const context& on, const index& over, std::span<const key_part> columns,
                     const column& rows) const;
 

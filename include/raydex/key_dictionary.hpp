@@ -16,6 +16,7 @@
 namespace raydex {
 
 class ordered_dictionary;
+struct grown_dictionary;
 
 /// Strings, which it owns.
 struct owned_strings {
@@ -121,10 +122,35 @@ class RAYDEX_EXPORT key_dictionary {
   /// @param prefixes the strings
   packed_ranges ranges_of_prefixes(const context& on, const string_column& prefixes) const;
 
+  /// Inserts rows of any keys: makes a dictionary anew of those that an index has and these, and
+  /// an index over their numbers like that one. Rows of keys that the dictionary `holds` are
+  /// inserted by `index::edit`, which costs less.
+  ///
+  /// @param on memory and a stream, which must both outlive the result
+  /// @param over an index over numbers of this dictionary; it stays as it is
+  /// @param keys of the new rows: as the column was
+  /// @param rows their row ids, of the type of the index's
+  ///
+  /// *Cost*: of a build over all rows; on a GPU its entries go through host memory, where one
+  /// thread puts them together. *Memory*: of the new index, and of the host 17 bytes a row and all
+  /// keys meanwhile. Waits for the stream. Throws `unsupported` if the index keeps no keys.
+  grown_dictionary grown(const context& on, const index& over, const key_part& keys,
+                         const column& rows) const;
+
  private:
+  void check_format(const key_part& keys) const;
+  // uint32 if there are fewer than 2^31 keys, else uint64.
+  key_format format_of_numbers() const;
+
   backend where_;
   std::optional<key_format> format_;  // of the column; nothing for strings
   std::unique_ptr<ordered_dictionary> held_;
+};
+
+/// What `key_dictionary::grown` makes.
+struct grown_dictionary {
+  key_dictionary words;         ///< the dictionary with all keys
+  std::unique_ptr<index> over;  ///< the index over its numbers
 };
 
 }  // namespace raydex

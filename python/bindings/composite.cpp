@@ -139,9 +139,28 @@ std::pair<std::unique_ptr<packed_keys>, std::unique_ptr<packed_keys>> pack_prefi
   return {on_heap(std::move(made.lower)), on_heap(std::move(made.upper))};
 }
 
-std::unique_ptr<owned_strings> keys_in_order(const key_dictionary& self, const session& from,
-                                             address stream) {
-  return std::make_unique<owned_strings>(self.keys(context_of(from, stream)));
+// In host memory.
+std::unique_ptr<owned_strings> keys_in_order(const key_dictionary& self, const session& from) {
+  owned_strings own = self.keys(from);
+  if (from.where() == backend::cpu) return std::make_unique<owned_strings>(std::move(own));
+  const session host(backend::cpu);
+  owned_strings made{{host, own.bytes.size()}, {host, own.offsets.size()}};
+  from.copy_out(made.bytes.data(), own.bytes.data(), own.bytes.bytes());
+  from.copy_out(made.offsets.data(), own.offsets.data(), own.offsets.bytes());
+  return std::make_unique<owned_strings>(std::move(made));
+}
+
+// That of strings in host memory, which have no missing ones and offsets of 64 bits that begin at
+// 0.
+std::unique_ptr<key_dictionary> dictionary_of_host(const std::string& backend_name,
+                                                   const session& to, const string_column& keys) {
+  const backend where = parse_backend(backend_name);
+  if (where == backend::cpu) return std::make_unique<key_dictionary>(where, to, keys);
+  const auto* const offsets = static_cast<const std::uint64_t*>(keys.offsets);
+  const auto own_offsets = to.upload(std::span(offsets, keys.size + 1));
+  const auto own_bytes = to.upload(std::span(keys.bytes, offsets[keys.size]));
+  return std::make_unique<key_dictionary>(
+      where, to, string_column{own_bytes.data(), own_offsets.data(), true, keys.size, {}});
 }
 
 bool holds_all(const key_dictionary& self, const session& from, address stream,
@@ -161,6 +180,16 @@ std::pair<std::unique_ptr<composite_keys>, std::unique_ptr<index_handle>> grown(
       [&](const index& one) { return self.grown(context_of(from, stream), one, cells, rows); });
   const backend where = made.over->info().where;
   return {std::make_unique<composite_keys>(std::move(made.keys)),
+          std::make_unique<index_handle>(std::move(made.over), "index", where)};
+}
+
+std::pair<std::unique_ptr<key_dictionary>, std::unique_ptr<index_handle>> dictionary_grown(
+    const key_dictionary& self, const session& from, address stream, const index_handle& over,
+    const key_part& cells, const column& rows) {
+  grown_dictionary made = over.shared(
+      [&](const index& one) { return self.grown(context_of(from, stream), one, cells, rows); });
+  const backend where = made.over->info().where;
+  return {std::make_unique<key_dictionary>(std::move(made.words)),
           std::make_unique<index_handle>(std::move(made.over), "index", where)};
 }
 
@@ -216,11 +245,14 @@ void bind_composite_keys(nb::module_& to) {
   nb::class_<key_dictionary>(to, "KeyDictionary")
       .def_static("of", dictionary_of, arg("backend"), arg("session"), arg("stream"), arg("keys"),
                   arg("in_order"), without_gil())
+      .def_static("of_host", dictionary_of_host, arg("backend"), arg("session"), arg("keys"),
+                  without_gil())
       .def("numbers", numbers_of, arg("session"), arg("stream"), arg("keys"),
            nb::keep_alive<0, 2>(), without_gil())
       .def("holds", holds_all, arg("session"), arg("stream"), arg("keys"), without_gil())
-      .def("keys", keys_in_order, arg("session"), arg("stream"), nb::keep_alive<0, 2>(),
-           without_gil())
+      .def("grown", dictionary_grown, arg("session"), arg("stream"), arg("over"), arg("keys"),
+           arg("rows"), without_gil())
+      .def("keys", keys_in_order, arg("session"), nb::keep_alive<0, 2>(), without_gil())
       .def("ranges_of_prefixes", ranges_of_prefixes, arg("session"), arg("stream"), arg("prefixes"),
            without_gil())
       .def_prop_ro("size", &key_dictionary::size)

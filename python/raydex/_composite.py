@@ -330,11 +330,6 @@ class CompositePoints(Points):
     def grown(self, over: _raydex.Index, rows: Column, stream: int) -> tuple[_raydex.Index, Packing]:
         """An index in the place of one that has no place for them, with these, and how its columns are packed."""
         packing, device = self._packing, self._packing.device
-        if device.number is not None:
-            raise InvalidArgument(
-                "keys: some values lie outside of those that a column had when the index was built, or between their "
-                "steps, or are none of them, in a column that is numbered; on a GPU that takes another build"
-            )
         cells = natives(self._columns)
         native, made = device.run(packing.native.grown, device.session(), stream, over, cells, rows.native)
         return (made, packing.with_keys(native, [one.key for one in self._columns]))
@@ -569,11 +564,11 @@ class CompositeIndex(Index):
     `"last"` they equal each other, and are in no range of this column. A value less than all of its column, or greater,
     matches nothing. NaN equals NaN, in `isin`, too.
 
-    *Edits*: on a CPU `insert` and `append` take any values of the columns' types, and texts of any length. The index is
-    built again where a value lies beyond those that its column had, or between their steps, or is a new one in a column
-    that a dictionary numbers, as strings and values far apart. A column that grows gets room for as much again, if the
-    bits suffice, so that days that come one by one have it built again as often as they have doubled. On a GPU such
-    values are refused.
+    *Edits*: `insert` and `append` take any values of the columns' types, and texts of any length. The index is built
+    again where a value lies beyond those that its column had, or between their steps, or is a new one in a column that
+    a dictionary numbers, as strings and values far apart; on a GPU its keys go through host memory for it. A column
+    that grows gets room for as much again, if the bits suffice, so that days that come one by one have it built again
+    as often as they have doubled.
 
     *Ranks*, predecessors and successors are in the order of all columns; to fewer columns all keys are equal that begin
     with these. Their points are of the keys' own types; texts may be any. Columns that take each number of 32 or 64

@@ -43,6 +43,12 @@ class Dictionary:
         )
         return (cls(native, device), numbers, rows)
 
+    @classmethod
+    def of_host(cls, cells: StringCells, device: Device) -> Dictionary:
+        """That of different strings in host memory, in order."""
+        column = column_of(Source("keys", None, HOST, cells), 0)
+        return cls(device.run(_raydex.KeyDictionary.of_host, device.backend, device.session(), column.native), device)
+
     def numbers(self, column: Column, stream: int) -> Column:
         """Those of probes, be they the dictionary's or not."""
         return self._column(
@@ -67,22 +73,16 @@ class Dictionary:
 
     def strings(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
         """Where its keys begin, and where the last one ends, and their letters, in host memory."""
-        own = self._native.keys(self._device.session(), 0)
+        own = self._device.run(self._native.keys, self._device.session())
         offsets = view(own.offsets, self.size + 1, "i8", own)
         return (offsets, view(own.bytes, int(offsets[-1]), "u1", own))
 
-    def extended(self, column: Column) -> tuple[Dictionary, Column, Column]:
-        """A dictionary of its keys and those of a column, in host memory; the numbers of its own keys in that, in
-        their order, and those of the column."""
-        size = self.size
-        offsets, letters = self.strings()
-        both = joined_strings(strings_in(letters, offsets, None), column.kept[0])
-        words, numbers = Dictionary.of(column_of(Source("keys", None, HOST, both), 0), 0, self._device)
-        array, validity, _ = numbers.kept
-        parts = []
-        for one, bits in ((array[:size], None), (array[size:], Bitmap.of(validity.there(len(array))[size:]))):
-            parts.append(column_of(Source("keys", None, HOST, HostCells(one, bits)), 0))
-        return (words, parts[0], parts[1])
+    def grown(self, over: _raydex.Index, column: Column, rows: Column, stream: int) -> tuple[_raydex.Index, Dictionary]:
+        """An index in the place of one over its numbers, with rows of a column, and its dictionary."""
+        native, made = self._device.run(
+            self._native.grown, self._device.session(), stream, over, column.native, rows.native
+        )
+        return (made, Dictionary(native, self._device))
 
     @property
     def resident_bytes(self) -> int:

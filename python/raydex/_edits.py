@@ -13,7 +13,7 @@ from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import Bitmap, HostCells
 from raydex._columns import Column, byte_strings, column_of, host_cells, row_ids_in, short_texts, string_cells
 from raydex._dictionaries import Dictionary, joined_strings
-from raydex._errors import InvalidArgument, Unsupported
+from raydex._errors import InvalidArgument
 from raydex._infos import options_of
 from raydex._keys import Key
 from raydex._sources import Source, look, same_device
@@ -99,34 +99,22 @@ def number_on(index: Any, numbered: range, rows: Column | None) -> None:
 
 def with_texts(index: Any, keys: Points, rows: Column, stream: int) -> tuple[_raydex.Index, Dictionary | None, Key]:
     """An index in the place of one that has no place for some texts, with these; its dictionary, and its key."""
-    device = index._device
-    if device.number is not None:
-        raise Unsupported(
-            "keys: some are none of the strings that the index was built over, whose numbers on a GPU stay as they "
-            "are; build it again"
-        )
     if rows.size != keys.column.size:
         raise InvalidArgument(f"rows: {rows.size} of them for {keys.column.size} keys")
-    codes, held = _entries(index)
     if index._words is not None:
-        key = index._key
-        words, own, new = index._words.extended(keys.column)
-        places = codes // 2
-        if places.max(initial=0) >= max(own.size, 1):
-            raise InvalidArgument("keys: some that the index has are none of its strings; its file was changed")
-        array = np.concatenate([own.kept[0][places], new.kept[0]])
-        there = np.concatenate([np.ones(len(held), bool), new.kept[1].there(new.size)])
-    else:
-        short = index._key.dtype
-        cells = HostCells(byte_strings(codes if short.itemsize > 4 else codes << np.uint64(32), short))
-        own_strings = string_cells(Source("keys", None, HOST, cells), 0)
-        source = Source("keys", None, HOST, joined_strings(own_strings, string_cells(keys.source, stream)))
-        column = short_texts(source, 0) or column_of(source, 0)
-        words, key = None, column.key
-        if key.dtype is None:
-            words, column = Dictionary.of(column, 0, device)
-        array, all_there = host_cells(column)
-        there = np.ones(len(array), bool) if all_there is None else all_there
+        return (*index._words.grown(index._native, keys.column, rows, stream), index._key)
+    # Texts of up to 8 bytes, which are in host memory.
+    codes, held = _entries(index)
+    short = index._key.dtype
+    cells = HostCells(byte_strings(codes if short.itemsize > 4 else codes << np.uint64(32), short))
+    own_strings = string_cells(Source("keys", None, HOST, cells), 0)
+    source = Source("keys", None, HOST, joined_strings(own_strings, string_cells(keys.source, stream)))
+    column = short_texts(source, 0) or column_of(source, 0)
+    words, key = None, column.key
+    if key.dtype is None:
+        words, column = Dictionary.of(column, 0, index._device)
+    array, all_there = host_cells(column)
+    there = np.ones(len(array), bool) if all_there is None else all_there
     row_ids = np.concatenate([held, host_cells(rows)[0]])
     (structure, _, _, _, n, entries, most, options, *_) = index._native.info()
     # Rows without a key count, too, and so does the largest row that there ever was.
@@ -139,8 +127,8 @@ def with_texts(index: Any, keys: Points, rows: Column, stream: int) -> tuple[_ra
     columns = [column_of(Source("keys", None, HOST, cells), 0) for cells in made]
     # Of rows that are the places of their keys, structures take no list; those of 64 bits stay so.
     are_places = index._bits == 32 and np.array_equal(row_ids, np.arange(len(row_ids)))
-    native = device.run(
-        _raydex.Index, structure, device.backend, index._session, 0, columns[0].native,
+    native = index._device.run(
+        _raydex.Index, structure, index._device.backend, index._session, 0, columns[0].native,
         None if are_places else columns[1].native, options_of(options),
     )  # fmt: skip
     return (native, words, key)

@@ -214,9 +214,9 @@ class Index(Held):
 
         The file is written whole or not at all: beside its path, and moved there once it is on the disk. What was
         there before stays until then, and those who have it open keep it. Texts, times with their units, and columns
-        that were packed come back as they were. Strings that are found by a hash are `raydex.Unsupported`, as are
-        strings of any length on a GPU, `rx` with `primitives="rows"`, and several columns if a dictionary numbers some
-        of them: keep the columns, and build the index again.
+        that were packed come back as they were. Strings that are found by a hash are `raydex.Unsupported`, as are `rx`
+        with `primitives="rows"`, and several columns if a dictionary numbers some of them: keep the columns, and build
+        the index again.
 
         Cost: a read of the index and a write of as many bytes, for which the disk is waited."""
         name = path_of(path)
@@ -235,11 +235,6 @@ class Index(Held):
         facts: dict[str, Any] = {"key": facts_of_key(self._key), "next_row": self._next_row}
         if self._words is None:
             return note_of(facts)
-        if self._device.number is not None:
-            raise Unsupported(
-                "save: strings of any length in the memory of a GPU are not written to files; keep the column, and "
-                "build the index again"
-            )
         offsets, letters = self._words.strings()
         return note_of(facts | {"strings": [len(letters), len(offsets)]}, (offsets, letters))
 
@@ -686,9 +681,9 @@ class Index(Held):
         """Inserts entries: keys and their rows, integers that the index's row ids have room for.
 
         Missing keys are passed over. Waits for queries of other threads, and for the stream. Cost: see the structure;
-        most sort the batch and merge. On a CPU keys that the index has no place for cost as much as building it, from
-        its own entries: strings of more than 8 bytes that it does not have, texts longer than all of its own if these
-        have up to 8 bytes, and what `raydex.CompositeIndex` says of several columns. On a GPU they are refused."""
+        most sort the batch and merge. Keys that the index has no place for cost as much as building it, from its own
+        entries, which go through host memory: strings of more than 8 bytes that it does not have, texts longer than all
+        of its own if these have up to 8 bytes, and what `raydex.CompositeIndex` says of several columns."""
         edit(self, keys, rows, None, None, stream)
 
     def append(self, keys: ColumnLike, *, stream: StreamLike = None) -> range:

@@ -11,14 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raydex._array_libraries import HOST
 from raydex._arrow import strings_in
-from raydex._columns import column_of
 from raydex._devices import Device, check_available, parse_device
 from raydex._dictionaries import Dictionary
-from raydex._errors import InvalidType, Unsupported
+from raydex._errors import InvalidType
 from raydex._keys import Key, format_of, key_of_facts
-from raydex._sources import Source
 
 MAGIC = b"raydex python 1\n"
 """What notes begin with; others are of programs in C++."""
@@ -69,8 +66,6 @@ def key_of_format(name: str) -> Key:
 
 def dictionary_of(note: bytes, begin: int, sizes: Any, key: Key, device: Device) -> Dictionary:
     """That of the strings behind a note."""
-    if device.number is not None:
-        raise Unsupported("device: an index over strings of any length is loaded on the cpu alone, from any file")
     letters_size, count = (operator.index(one) for one in sizes)
     if letters_size < 0 or count < 1 or begin + 8 * count + letters_size != len(note):
         raise ValueError("strings that are not all there")
@@ -79,7 +74,7 @@ def dictionary_of(note: bytes, begin: int, sizes: Any, key: Key, device: Device)
     if offsets[0] != 0 or offsets[-1] != letters_size or bool((offsets[1:] < offsets[:-1]).any()):
         raise ValueError("strings that lie nowhere")
     cells = strings_in(letters, offsets, None, key.unit)
-    words, _ = Dictionary.of(column_of(Source("keys", None, HOST, cells), 0), 0, device)
+    words = Dictionary.of_host(cells, device)
     if words.size != count - 1:
         raise ValueError("strings that are not different")
     return words

@@ -105,6 +105,9 @@ using divider = std::unique_ptr<partition>(const context& on, backend where, con
                                            const column& splitters, std::uint64_t unit);
 using splitter_chooser = void(const context& on, const column& sample, const value_span& out);
 
+// Copies bytes between the host and a context's memory, in its stream's order, and waits.
+using byte_copier = void(const context& on, void* to, const void* from, std::size_t bytes);
+
 using sorted_searcher = void(const context& on, const column& sorted, const column& wanted,
                              bool past, std::uint64_t* out);
 
@@ -157,6 +160,8 @@ struct operation_table {
   asof_join_builder* build_asof_join;
   ordered_times_builder* order_times;
   window_join_builder* build_window_join;
+  byte_copier* copy_in;
+  byte_copier* copy_out;
   divider* divide;
   splitter_chooser* choose_splitters;
   sorted_searcher* search_sorted;

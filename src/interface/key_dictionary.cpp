@@ -35,13 +35,21 @@ std::uint64_t key_dictionary::resident_bytes() const noexcept {
   return held_->resident_bytes();
 }
 
+void key_dictionary::check_format(const key_part& keys) const {
+  const auto own = format_of_part(keys);
+  if (own == format_) return;
+  throw invalid_argument(fmt::format("keys: they are {}, but those of the dictionary are {}",
+                                     text_of(own), text_of(format_)));
+}
+
+key_format key_dictionary::format_of_numbers() const {
+  return key_format(size() < std::uint64_t{1} << 31 ? key_type::uint32 : key_type::uint64);
+}
+
 packed_keys key_dictionary::numbers(const context& on, const key_part& keys) const try {
   check_space(on, where_);
   check_key(where_, "keys", {keys});
-  if (const auto own = format_of_part(keys); own != format_) {
-    throw invalid_argument(fmt::format("keys: they are {}, but those of the dictionary are {}",
-                                       text_of(own), text_of(format_)));
-  }
+  check_format(keys);
   return held_->numbers(on, keys);
 } catch (...) {
   rethrow_as_error();

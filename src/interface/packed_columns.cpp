@@ -363,15 +363,15 @@ bool packed_columns::holds(backend where, const context& on,
   return true;
 }
 
-std::vector<unpacked_column> packed_columns::unpack(const context& on,
+std::vector<unpacked_column> packed_columns::unpack(const host_copies& by,
                                                     buffer<std::uint64_t> keys) const {
   std::vector<unpacked_column> made;
   for (std::size_t p = parts.size(); p-- > (head ? 1U : 0U);)
-    made.push_back(unpack_part(on, p, keys));
+    made.push_back(unpack_part(by, p, keys));
   if (head) {
     // All keys have a number of the head, since a missing one would have made them missing.
-    buffer<std::uint64_t> of_head = unpack_part(on, 0, keys).codes;
-    auto first = head->unpack(on, std::move(of_head));
+    buffer<std::uint64_t> of_head = unpack_part(by, 0, keys).codes;
+    auto first = head->unpack(by, std::move(of_head));
     std::move(first.rbegin(), first.rend(), std::back_inserter(made));
   }
   std::reverse(made.begin(), made.end());
@@ -379,13 +379,14 @@ std::vector<unpacked_column> packed_columns::unpack(const context& on,
 }
 
 // Takes the last numbers from keys, which are those of a part.
-unpacked_column packed_columns::unpack_part(const context& on, std::size_t p,
+unpacked_column packed_columns::unpack_part(const host_copies& by, std::size_t p,
                                             buffer<std::uint64_t>& keys) const {
   const core::numbered_column part = numbered(parts[p]);
-  unpacked_column made{parts[p].format, {on, keys.size()}, {on, keys.size()}, {}};
+  unpacked_column made{parts[p].format, {by.host(), keys.size()}, {by.host(), keys.size()}, {}};
   buffer<std::uint64_t> codes_of_numbers;
-  if (parts[p].numbered && parts[p].format) codes_of_numbers = words[p]->codes(on);
-  if (!parts[p].format) made.words = words[p]->keys(on);
+  if (parts[p].numbered && parts[p].format)
+    codes_of_numbers = by.fetch(words[p]->codes(by.device()));
+  if (!parts[p].format) made.words = by.fetch(words[p]->keys(by.device()));
   const std::uint64_t numbers = parts[p].numbered ? words[p]->size() : 0;
   for (std::uint64_t i = 0; i < keys.size(); ++i) {
     const std::uint64_t number = part.take(keys[i]);

@@ -11,6 +11,7 @@
 
 #include "raydex/composite_keys.hpp"
 #include "raydex/key_dictionary.hpp"
+#include "src/interface/host_copies.hpp"
 
 namespace raydex {
 
@@ -46,8 +47,8 @@ struct packed_columns {
   packed_keys pack_closest(backend where, const context& on, std::span<const key_part> columns,
                            closest_number which) const;
   bool holds(backend where, const context& on, std::span<const key_part> columns) const;
-  // What the keys of rows were made of. On the host.
-  std::vector<unpacked_column> unpack(const context& on, buffer<std::uint64_t> keys) const;
+  // What the keys of rows, in host memory, were made of.
+  std::vector<unpacked_column> unpack(const host_copies& by, buffer<std::uint64_t> keys) const;
 
  private:
   // Columns of numbers, and those that were made.
@@ -66,7 +67,8 @@ struct packed_columns {
   std::size_t part_of(std::size_t column) const {
     return column - columns_of_head() + (head ? 1 : 0);
   }
-  unpacked_column unpack_part(const context& on, std::size_t p, buffer<std::uint64_t>& keys) const;
+  unpacked_column unpack_part(const host_copies& by, std::size_t p,
+                              buffer<std::uint64_t>& keys) const;
   void add_head(numbered_cells& to, backend where, const context& on,
                 std::span<const key_part> columns, bool are_rows) const;
   void add_own(numbered_cells& to, const context& on, std::span<const key_part> columns) const;

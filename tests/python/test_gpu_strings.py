@@ -127,20 +127,55 @@ def test_edits(device, random):
     for one, there in ((index, device(some)), (on_host, some)):
         one.erase(there)
     same(device, index.first(device(keys)), on_host.first(keys))
-    with pytest.raises(NotImplementedError, match="none of the strings that the index was built over"):
-        index.insert(device(pa.array(["a new one"])), device(np.array([1])))
-    same(device, index.first(device(keys)), on_host.first(keys))
+
+
+def test_new_strings(device, random):
+    """The dictionary and the index are made anew, of what they have and what comes."""
+    keys, more = words_of("any", 2000, random), words_of("any", 700, random)
+    index, on_host = raydex.build(device(keys)), raydex.build(keys)
+    for one, to in ((index, device), (on_host, lambda x: x)):
+        assert one.append(to(more)) == range(2000, 2700)
+        one.insert(to(pa.array(["a new one", None, "b"])), to(np.array([5, 6, 70_000])))
+    assert len(index) == len(on_host) and index.info.n == on_host.info.n
+    asked = pa.concat_arrays([keys, more, pa.array(["a new one", "b", "none"])])
+    same(device, index.first(device(asked)), on_host.first(asked))
+    same(device, index.count(device(asked)), on_host.count(asked))
+    same(device, index.rank(device(asked)), on_host.rank(asked))
+
+
+def test_columns_that_grow(device, random):
+    """Days that come one by one, beside strings and numbers."""
+    index = on_host = None
+    for day in range(40):
+        words = words_of("any", 30, random)
+        new = (words, np.full(30, 20_000 + day), random.integers(0, 9, 30).astype("int32"))
+        if index is None:
+            index, on_host = raydex.build(tuple(map(device, new))), raydex.build(new)
+        else:
+            assert index.append(tuple(map(device, new))) == on_host.append(new)
+        for points in (new, (new[0], new[1] + 1, new[2])):
+            there = tuple(map(device, points))
+            same(device, index.first(there), on_host.first(points))
+            same(device, index.count(there[:2]), on_host.count(points[:2]))
+    assert len(index) == len(on_host)
+    pairs = raydex.build((device(np.arange(50)), device(np.arange(50) % 7)))
+    pairs.append((device(np.array([2**40, -1])), device(np.array([3, 2**50]))))
+    asked = (np.array([2**40, -1, 8]), np.array([3, 2**50, 1]))
+    assert device.back(pairs.first(tuple(map(device, asked)))).tolist() == [50, 51, 8]
 
 
 def test_files(device, random, tmp_path):
-    """Strings are in files of the CPU alone; other keys come back on either."""
+    """Indexes come back on either."""
     words = words_of("any", 100, random)
     path = tmp_path / "words.index"
-    with pytest.raises(NotImplementedError, match="strings of any length in the memory of a GPU are not written"):
-        raydex.build(device(words)).save(path)
-    raydex.build(words).save(path)
-    with pytest.raises(NotImplementedError, match="is loaded on the cpu alone"):
-        raydex.load(path, "cuda")
+    for own in (words, device(words)):
+        raydex.build(own).save(path)
+        for where, asked in (("cuda", device(words)), ("cpu", words)):
+            index, expected = raydex.load(path, where), raydex.build(words).first(words)
+            found = index.first(asked)
+            np.testing.assert_array_equal(device.back(found) if where == "cuda" else found, expected)
+            assert index.append(asked) == range(100, 200)
+            assert len(index) == 2 * (100 - words.null_count)
     keys = random.integers(0, 5000, 3000)
     for structure in STRUCTURES:
         on_host = raydex.build(keys)

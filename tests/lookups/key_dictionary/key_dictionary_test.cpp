@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -121,6 +122,39 @@ class dictionary : public backend_test {
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       ASSERT_EQ(found[i], sorted[i].first) << i;
       ASSERT_EQ(found_rows[i], sorted[i].second) << i;
+    }
+  }
+  // Some rows of a column, and others behind them.
+  template <class T>
+  void check_grown(const cells_of<T>& rows, const cells_of<T>& more) {
+    cells_of<T> all = rows;
+    all.insert(all.end(), more.begin(), more.end());
+    std::vector<std::uint32_t> behind(more.size());
+    std::iota(behind.begin(), behind.end(), static_cast<std::uint32_t>(rows.size()));
+    const auto row_ids = at().upload(behind);
+    const placed_table placed_rows(at(), {rows});
+    const placed_table placed_more(at(), {more}, true);
+    const placed_table placed_all(at(), {all});
+    packed_keys numbers;
+    const key_dictionary words(tested_backend(), at(), placed_rows.parts.front(), &numbers);
+    for (const char* const structure : {"btree", "hash_open"}) {
+      const auto over = build(structure, tested_backend(), at(), numbers.view());
+      const grown_dictionary made =
+          words.grown(at(), *over, placed_more.parts.front(), column(row_ids));
+      const key_dictionary expected(tested_backend(), at(), placed_all.parts.front());
+      const packed_keys wanted = made.words.numbers(at(), placed_all.parts.front());
+      ASSERT_EQ(read(wanted), read(expected.numbers(at(), placed_all.parts.front())));
+      EXPECT_EQ(made.words.size(), expected.size());
+      EXPECT_EQ(made.over->info().structure, structure);
+      EXPECT_EQ(made.over->info().n, all.size());
+      buffer<std::uint32_t> first(at(), all.size());
+      made.over->first(at(), points(wanted.view()), first);
+      const auto found = at().download(first);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto place = std::find(all.begin(), all.end(), all[i]) - all.begin();
+        ASSERT_EQ(found[i], all[i] ? static_cast<std::uint32_t>(place) : not_found<std::uint32_t>)
+            << structure << ' ' << i;
+      }
     }
   }
   // Takes the keys back.
@@ -352,6 +386,49 @@ TEST_F(dictionary, IndexOverNumbers) {
     };
     EXPECT_EQ(found[i], std::count_if(rows.begin(), rows.end(), within)) << i;
   }
+}
+
+// Rows come in two batches, the second one with new keys, and all are found by a dictionary and an
+// index that know them all.
+TEST_F(dictionary, Grows) {
+  check_grown(random_strings(24, 300, "abc", 1, 14), random_strings(25, 200, "abcd", 0, 30));
+  check_grown(random_strings(26, 300, all_letters(), 16, 16), strings{"short"});
+  check_grown(strings{}, random_strings(27, 50, "ab", 0, 9));
+  check_grown(strings{std::nullopt}, strings{std::nullopt, "a"});
+  check_grown(random_strings(28, 100, "ab", 1, 3), strings{});
+  auto random = generator(29);
+  cells_of<std::int64_t> keys;
+  for (int i = 0; i < 300; ++i)
+    keys.push_back(random_key<std::int64_t>(random));
+  check_grown(keys, cells_of<std::int64_t>{7, std::nullopt, keys.front(), -7});
+}
+
+TEST_F(dictionary, RefusesToGrowByOtherRows) {
+  const placed_table rows(at(), {strings{"a", "b"}});
+  const placed_table others(at(), {cells_of<std::int64_t>{1, 2}});
+  const key_part keys = rows.parts.front();
+  packed_keys numbers;
+  const key_dictionary words(tested_backend(), at(), keys, &numbers);
+  const auto over = build("btree", tested_backend(), at(), numbers.view());
+  const auto two = at().upload(std::vector<std::uint32_t>{2, 3});
+  const auto wide = at().upload(std::vector<std::uint64_t>{2, 3});
+  const auto grow = [&](const index& of, const key_part& by, const column& row_ids) {
+    return words.grown(at(), of, by, row_ids);
+  };
+  expect_error<invalid_argument>([&] { grow(*over, others.parts.front(), column(two)); },
+                                 {"keys: they are int64"});
+  expect_error<invalid_argument>([&] { grow(*over, keys, column(wide)); },
+                                 {"rows: they are uint64"});
+  const auto three = at().upload(std::vector<std::uint32_t>{2, 3, 4});
+  expect_error<invalid_argument>([&] { grow(*over, keys, column(three)); }, {"rows"});
+  // As of a file that somebody changed.
+  const auto number = at().upload(std::vector<std::uint32_t>{4});
+  expect_error<invalid_argument>(
+      [&] { grow(*build("btree", tested_backend(), at(), column(number)), keys, column(two)); },
+      {"over: some of its keys are no numbers"});
+  expect_error<invalid_argument>(
+      [&] { grow(*build("btree", tested_backend(), at(), column(wide)), keys, column(two)); },
+      {"over: its keys are uint64"});
 }
 
 // An index over keys that ascend, with rows in any order.
