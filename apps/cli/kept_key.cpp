@@ -122,6 +122,12 @@ std::vector<std::uint64_t> whole_numbers(const json& kept, std::size_t count) {
 
 void read_composite(const json& kept, kept_key& key) {
   const json& columns = kept.at("keys");
+  if (kept.contains("bytes")) {
+    for (const json& one : columns)
+      key.columns.push_back(column_of(one, key.obstacle));
+    key.obstacle = "columns that a dictionary numbers";
+    return;
+  }
   const json& spans = kept.at("spans");
   const auto descending = kept.at("descending").get<std::vector<bool>>();
   const auto missing = kept.at("missing").get<std::vector<std::string>>();

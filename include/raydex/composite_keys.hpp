@@ -3,6 +3,7 @@
 /// Composite keys: several columns as one, for an index over all of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -136,6 +137,13 @@ class RAYDEX_EXPORT composite_keys {
   /// The same as one that had these parts, without dictionaries: for an index over its keys that
   /// comes from a file. Throws `invalid_argument` if parts are numbered, or no columns make them.
   composite_keys(backend where, std::vector<composite_part> parts);
+  /// What `to_bytes` wrote, on any backend. Throws `invalid_argument` for bytes that are none.
+  ///
+  /// @param where the backend
+  /// @param on memory of dictionaries and a stream, which must both outlive it
+  /// @param bytes all of them
+  static composite_keys from_bytes(backend where, const context& on,
+                                   std::span<const std::byte> bytes);
   /// Takes over another one, which can only be assigned to or destroyed afterwards.
   composite_keys(composite_keys&&) noexcept;
   /// The same, in place of its own columns.
@@ -206,6 +214,12 @@ class RAYDEX_EXPORT composite_keys {
   /// or are those that were numbered; so are the keys of columns that were numbered together.
   bool holds(const context& on, std::span<const key_part> columns) const;
 
+  /// How columns are packed, with their dictionaries, for the file of an index over the keys. Waits
+  /// for the stream.
+  ///
+  /// @param on scratch of as many bytes as dictionaries have, and a stream
+  std::vector<std::byte> to_bytes(const context& on) const;
+
   /// Inserts rows of any values: builds an index anew over its entries and these, by columns that
   /// are packed as a build over all rows would pack them. Rows that the key `holds` are inserted by
   /// `index::edit`, which costs less.
@@ -229,6 +243,7 @@ class RAYDEX_EXPORT composite_keys {
                     const column& rows) const;
 
  private:
+  explicit composite_keys(backend where);
   // With room for columns that have outgrown what they were before.
   composite_keys(backend where, const context& on, std::span<const composite_column> columns,
                  packed_keys* rows, std::span<const composite_part> before);

@@ -75,6 +75,31 @@ std::unique_ptr<composite_keys> keys_of_spans(const std::string& backend_name,
   return std::make_unique<composite_keys>(parse_backend(backend_name), std::move(parts));
 }
 
+nb::bytes kept_bytes(const composite_keys& self, const session& from) {
+  std::vector<std::byte> all;
+  {
+    const nb::gil_scoped_release release;
+    all = self.to_bytes(from);
+  }
+  return nb::bytes(all.data(), all.size());
+}
+
+std::unique_ptr<composite_keys> keys_of_bytes(const std::string& backend_name, const session& to,
+                                              const nb::bytes& bytes) {
+  const std::span all(static_cast<const std::byte*>(bytes.data()), bytes.size());
+  const nb::gil_scoped_release release;
+  return std::make_unique<composite_keys>(
+      composite_keys::from_bytes(parse_backend(backend_name), to, all));
+}
+
+// Of each column; None of strings.
+std::vector<std::optional<std::string>> formats_of(const composite_keys& self) {
+  std::vector<std::optional<std::string>> all;
+  for (const composite_part& one : self.parts())
+    all.push_back(one.format ? std::optional(to_string(*one.format)) : std::nullopt);
+  return all;
+}
+
 // With the numbers of the column's rows, and, if they are to be in order, these rows; not those of
 // a column that may miss some, since an index is to count them.
 std::tuple<std::unique_ptr<key_dictionary>, std::unique_ptr<packed_keys>,
@@ -212,6 +237,9 @@ void bind_composite_keys(nb::module_& to) {
       .def_static("of_spans", keys_of_spans, arg("backend"), arg("formats"), arg("descending"),
                   arg("missing"), arg("spans"))
       .def("spans", spans_of)
+      .def("to_bytes", kept_bytes, arg("session"))
+      .def_static("of_bytes", keys_of_bytes, arg("backend"), arg("session"), arg("kept"))
+      .def("formats", formats_of)
       .def_prop_ro("format", [](const composite_keys& self) { return to_string(self.format()); })
       .def_prop_ro("resident_bytes", &composite_keys::resident_bytes)
       .def_prop_ro("is_numbered",

@@ -24,7 +24,7 @@ from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import Index
 from raydex._joins import key_columns, natives
 from raydex._kept import facts_of, note_of
-from raydex._keys import TEXTS, Key, facts_of_key, key_of_facts
+from raydex._keys import TEXTS, Key, facts_of_key, format_of, key_of_facts
 from raydex._prefixes import NO_PREFIXES, Prefixes, strings_of
 from raydex._sources import Source, look, same_device
 
@@ -119,20 +119,19 @@ class Packing:
             return column
         return short_texts(source, stream) or column
 
-    def kept(self) -> dict[str, Any]:
-        """What it is made of, for a file."""
-        if self.native.is_numbered:
-            raise Unsupported(
-                "save: some columns of the key, strings or values that are far apart, are numbered by a dictionary; "
-                "keep the columns, and build the index again"
-            )
-        return {
+    def kept(self) -> tuple[dict[str, Any], bytes]:
+        """What it is made of, for a file; bytes where columns are numbered."""
+        facts = {
             "names": self.names, "descending": self._descending, "missing": self._missing,
-            "keys": [facts_of_key(one) for one in self.keys], "spans": self.native.spans(),
+            "keys": [facts_of_key(one) for one in self.keys],
         }  # fmt: skip
+        if not self.native.is_numbered:
+            return (facts | {"spans": self.native.spans()}, b"")
+        own: bytes = self.device.run(self.native.to_bytes, self.device.session())
+        return (facts | {"bytes": len(own)}, own)
 
     @classmethod
-    def of_kept(cls, facts: dict[str, Any], device: Device) -> Packing:
+    def of_kept(cls, facts: dict[str, Any], own: bytes, device: Device) -> Packing:
         """The same of a file. Raises ValueError, TypeError or KeyError for what is none."""
         made = cls.__new__(cls)
         made.device = device
@@ -142,15 +141,22 @@ class Packing:
         made._descending = [bool(one) for one in facts["descending"]]
         made._missing = list(facts["missing"])
         made.keys = [key_of_facts(one) for one in facts["keys"]]
-        spans = [tuple(map(operator.index, one)) for one in facts["spans"]]
-        counts = {len(one) for one in (made._descending, made._missing, made.keys, spans)}
-        if counts != {len(made.names or spans)} or any(one not in _MISSING for one in made._missing):
+        counts = {len(one) for one in (made._descending, made._missing, made.keys)}
+        if counts != {len(made.names or made.keys)} or any(one not in _MISSING for one in made._missing):
             raise ValueError("columns without all that they are")
-        if any(one.dtype is None for one in made.keys):
-            raise ValueError("a column of strings, which files keep alone")
-        made._native = _raydex.CompositeKeys.of_spans(
-            device.backend, [one.native for one in made.keys], made._descending, made._missing, spans
-        )
+        if "spans" in facts:
+            spans = [tuple(map(operator.index, one)) for one in facts["spans"]]
+            if len(spans) != len(made.keys) or any(one.dtype is None for one in made.keys):
+                raise ValueError("columns without their spans")
+            made._native = _raydex.CompositeKeys.of_spans(
+                device.backend, [one.native for one in made.keys], made._descending, made._missing, spans
+            )
+            return made
+        if operator.index(facts["bytes"]) != len(own):
+            raise ValueError("dictionaries that are not all there")
+        made._native = device.run(_raydex.CompositeKeys.of_bytes, device.backend, device.session(), own)
+        if made._native.formats() != [None if one.dtype is None else format_of(one) for one in made.keys]:
+            raise ValueError("columns of other types")
         return made
 
     @property
@@ -591,7 +597,8 @@ class CompositeIndex(Index):
 
     def _note(self) -> bytes:
         self._check_open()
-        return note_of({"composite": self._packing.kept(), "next_row": self._next_row})
+        facts, own = self._packing.kept()
+        return note_of({"composite": facts, "next_row": self._next_row}) + own
 
     @staticmethod
     def _made_note(note: bytes) -> bool:
@@ -606,7 +613,7 @@ class CompositeIndex(Index):
     def _of_facts(
         cls, native: Any, facts: dict[str, Any], note: bytes, end: int, device: Device, stream: int, kept: Any
     ) -> Index:
-        packing = Packing.of_kept(facts["composite"], device)
+        packing = Packing.of_kept(facts["composite"], note[end:], device)
         if packing.native.format != native.info()[2]:
             raise ValueError("columns of other keys")
         return CompositeIndex(native, packing, kept, stream)

@@ -214,9 +214,8 @@ class Index(Held):
 
         The file is written whole or not at all: beside its path, and moved there once it is on the disk. What was
         there before stays until then, and those who have it open keep it. Texts, times with their units, and columns
-        that were packed come back as they were. Strings that are found by a hash are `raydex.Unsupported`, as are `rx`
-        with `primitives="rows"`, and several columns if a dictionary numbers some of them: keep the columns, and build
-        the index again.
+        that were packed come back as they were. Strings that are found by a hash are `raydex.Unsupported`, as is `rx`
+        with `primitives="rows"`: keep the column, and build the index again.
 
         Cost: a read of the index and a write of as many bytes, for which the disk is waited."""
         name = path_of(path)

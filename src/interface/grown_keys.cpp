@@ -11,6 +11,7 @@
 
 #include "raydex/composite_keys.hpp"
 #include "raydex/error.hpp"
+#include "src/interface/cells_of_codes.hpp"
 #include "src/interface/checks.hpp"
 #include "src/interface/host_copies.hpp"
 #include "src/interface/option_table.hpp"
@@ -28,35 +29,6 @@ bool are_bytes(const std::optional<key_format>& format) {
 bool may_become(const std::optional<key_format>& own, const std::optional<key_format>& other) {
   if (own == other) return true;
   return own && are_bytes(own) && are_bytes(other) && (!other || other->width > own->width);
-}
-
-// The bytes of a string that has a code of so many bytes.
-std::array<char, 8> bytes_of(std::uint64_t code, unsigned width) {
-  return decode<std::array<char, 8>>(code << (64 - 8 * width));
-}
-
-// Writes the cell of a code.
-void put_cell(std::uint64_t code, key_format own, char* to) {
-  const auto put = [&]<class T>(T) {
-    const T cell = decode<T>(static_cast<encoded_t<T>>(code));
-    std::memcpy(to, &cell, sizeof cell);
-  };
-  switch (own.type) {
-    case key_type::uint32:
-      return put(std::uint32_t{});
-    case key_type::uint64:
-      return put(std::uint64_t{});
-    case key_type::int32:
-      return put(std::int32_t{});
-    case key_type::int64:
-      return put(std::int64_t{});
-    case key_type::float32:
-      return put(float{});
-    case key_type::float64:
-      return put(double{});
-    case key_type::bytes:
-      std::memcpy(to, bytes_of(code, own.width).data(), own.width);
-  }
 }
 
 // Cells that a key had, and new ones behind them: in host memory at first, then the backend's.

@@ -22,7 +22,7 @@ namespace {
 
 constexpr unsigned most_bits = 64;
 
-// Of the numbers of a column; 65 where they have more than 64.
+// Of the numbers of a column; 65 if they have more than 64.
 unsigned bits_of_column(const composite_part& part) {
   const std::uint64_t last = numbered(part).largest();
   const bool is_beyond = last == 0 && part.first < part.last;
@@ -214,14 +214,18 @@ std::unique_ptr<packed_columns> pack_columns(backend where, const context& on,
   return packed(where, on, std::move(head), all, left, rows);
 }
 
+bool has_span(const composite_part& part) {
+  const bool is_narrow = !part.numbered && part.format->width <= 4;
+  return (!is_narrow || part.last <= ~std::uint32_t{0}) && part.bits <= most_bits &&
+         part.bits == bits_of_column(part);
+}
+
 std::unique_ptr<packed_columns> columns_of_parts(const std::vector<composite_part>& parts) {
   const auto is_right = [](const composite_part& one) {
     if (!one.format || one.numbered || one.missing > missing_cells::last || one.step == 0)
       return false;
     check_format("parts", *one.format);
-    const bool is_narrow = one.format->width <= 4;
-    return (!is_narrow || one.last <= ~std::uint32_t{0}) && one.bits <= most_bits &&
-           one.bits == bits_of_column(one);
+    return has_span(one);
   };
   unsigned bits = 0;
   for (const composite_part& one : parts)

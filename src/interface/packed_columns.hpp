@@ -84,6 +84,9 @@ std::unique_ptr<packed_columns> pack_columns(backend where, const context& on,
                                              std::vector<composite_part>& parts, packed_keys* rows,
                                              std::span<const composite_part> before);
 
+// Whether first, last and step of a part are those of a column of its format, and its bits suffice.
+bool has_span(const composite_part& part);
+
 // Of parts without numbers, which are checked.
 std::unique_ptr<packed_columns> columns_of_parts(const std::vector<composite_part>& parts);
 

@@ -281,6 +281,13 @@ def test_orders_that_only_python_asks(tmp_path, options):
     assert line.startswith("raydex: an.index has columns ") and "raydex.load" in line
 
 
+def test_columns_of_dictionaries_that_only_python_asks(tmp_path):
+    saved(tmp_path, ([2**60, -5], ["somebody else", "b"]))
+    line = refused(tmp_path, "query", "--index", "an.index", "--save-index", "b")
+    assert line.startswith("raydex: an.index has columns that a dictionary numbers") and "raydex.load" in line
+    assert json.loads(run(tmp_path, "info", "an.index", "--json")[1])["key"] == "int64,strings"
+
+
 def whole(**changes):
     return {"dtype": "<i8", "unit": "", "void": False, "whole": False, **changes}
 
@@ -300,6 +307,7 @@ COMPOSITE = {"names": ["a", "b"], "descending": [False] * 2, "missing": ["unmatc
         {"composite": {**COMPOSITE, "spans": [[0, 1, 1, 65]] * 2}},
         {"composite": {**COMPOSITE, "spans": [[0, 1, 0, 1]] * 2}},
         {"composite": {**COMPOSITE, "spans": [[-1, 1, 1, 1]] * 2}}, {"composite": COMPOSITE}, [], 5, "text",
+        {"composite": {key: COMPOSITE[key] for key in ("names", "descending", "missing", "keys")}},
     ],
 )  # fmt: skip
 def test_notes_of_no_index(tmp_path, monkeypatch, facts):

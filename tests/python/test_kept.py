@@ -120,11 +120,45 @@ def test_several_columns(tmp_path):
         assert str(other.info.key) == str(index.info.key)
 
 
+def test_columns_that_a_dictionary_numbers(tmp_path):
+    """Strings, numbers that are far apart, and so many that the first ones are numbered together."""
+    rng = np.random.default_rng(8)
+    names = [f"customer number {i % 7}" if i % 5 else None for i in range(40)]
+    far = rng.integers(-(2**62), 2**62, 40)
+    few = rng.integers(0, 3, 40)
+    for columns in ((names, far), (few, names), (far, far[::-1], names, far + 1, few, names)):
+        index = raydex.build(columns, missing="last", descending=[p == 1 for p in range(len(columns))])
+        points = tuple([one[i] for i in range(3, 40, 4)] for one in columns)
+        expected, ranks = index.rows(points), index.rank(points)
+        for other in ways(index, tmp_path):
+            np.testing.assert_array_equal(other.rows(points).rows, expected.rows)
+            np.testing.assert_array_equal(other.rank(points), ranks)
+            np.testing.assert_array_equal(other.count(points[:1]), index.count(points[:1]))
+            assert other.append(points) == range(40, 50)
+            more = [list(zip(*points)).count(one) for one in zip(*points)]
+            np.testing.assert_array_equal(other.count(points), index.count(points) + more)
+            new = tuple(one[:1] for one in points[:-1]) + ([points[-1][0] + (1 if columns[-1] is not names else "!")],)
+            assert other.append(new) == range(50, 51)
+            assert other.first(new).tolist() == [50]
+
+
+def test_notes_of_dictionaries_that_are_damaged(tmp_path):
+    index = raydex.build((["a longer name", "b"], [2**60, -5]))
+    note = index._note()
+    facts, end = raydex._kept.facts_of(note)
+    for behind in (b"", note[end:-1], note[end:] + b"x"):
+        with pytest.raises(raydex.InvalidArgument, match="section 'note'"):
+            raydex.Index._of_note(index._native, note[:end] + behind, index._device, 0, None)
+    for keys in (facts["composite"]["keys"][::-1], facts["composite"]["keys"][:1]):
+        other = raydex._kept.note_of(facts | {"composite": facts["composite"] | {"keys": keys}}) + note[end:]
+        with pytest.raises(raydex.InvalidArgument, match="section 'note'"):
+            raydex.Index._of_note(index._native, other, index._device, 0, None)
+
+
 def test_what_is_not_kept_says_so(tmp_path):
-    composite = raydex.build((["somebody else", "nobody in sight"], [1, 2]))
     hashed = raydex.build(["somebody else", "nobody in sight"], "hash_open")
     by_rows = raydex.build([1, 2], "rx", primitives="rows")
-    for index in (composite, hashed, by_rows):
+    for index in (hashed, by_rows):
         copies = (copy.copy, copy.deepcopy) if index is by_rows else ()  # see test_snapshots.py
         for keep in (lambda one: one.save(tmp_path / "x"), pickle.dumps, *copies):
             with pytest.raises(raydex.Unsupported, match="save: .*keep the column"):

@@ -145,6 +145,10 @@ class composite : public backend_test {
     EXPECT_TRUE(keys.holds(at(), columns));
     EXPECT_EQ(packed.view().format, keys.format());
     expect_same(packed, keys.pack_rows(at(), columns));
+    const auto bytes = keys.to_bytes(at());
+    const composite_keys kept = composite_keys::from_bytes(tested_backend(), at(), bytes);
+    EXPECT_EQ(kept.to_bytes(at()), bytes);
+    expect_same(packed, kept.pack_rows(at(), columns));
     compare(keys, *build("pivot_tree", tested_backend(), at(), packed.view()), rows, orders, wanted,
             ends);
     const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
