@@ -176,6 +176,12 @@ def test_files(device, random, tmp_path):
             np.testing.assert_array_equal(device.back(found) if where == "cuda" else found, expected)
             assert index.append(asked) == range(100, 200)
             assert len(index) == 2 * (100 - words.null_count)
+    far = random.integers(-(2**62), 2**62, 100)
+    expected = raydex.build((words, far)).first((words, far))
+    for own in ((words, far), (device(words), device(far))):
+        raydex.build(own).save(path)
+        same(device, raydex.load(path, "cuda").first((device(words), device(far))), expected)
+        np.testing.assert_array_equal(raydex.load(path, "cpu").first((words, far)), expected)
     keys = random.integers(0, 5000, 3000)
     for structure in STRUCTURES:
         on_host = raydex.build(keys)
