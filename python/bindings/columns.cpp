@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -316,6 +318,14 @@ void bind_columns(nb::module_& to) {
             new (self) bytes(context_of(from, stream), size);
           },
           nb::arg("session"), nb::arg("stream"), nb::arg("size"), without_gil())
+      .def_static(
+          "of_host",
+          [](const session& at, address from, std::uint64_t size) {
+            auto made = std::make_unique<bytes>(at, size);
+            at.copy_in(made->data(), reinterpret_cast<const void*>(from), size);
+            return made;
+          },
+          nb::arg("session"), nb::arg("begin"), nb::arg("size"), without_gil())
       .def_prop_ro("data", [](const bytes& self) { return reinterpret_cast<address>(self.data()); })
       .def_prop_ro("size", [](const bytes& self) { return self.size(); });
   to.def("exported", exported, nb::arg("data"), nb::arg("size"), nb::arg("type"), nb::arg("bits"),

@@ -357,7 +357,9 @@ class BareLibrary(ArrayLibrary):
 
     def from_host(self, x: npt.NDArray[Any]) -> Any:
         """An array of NumPy as one of this library, in its memory."""
-        return x
+        own, array = gpu(self.device), np.ascontiguousarray(x)
+        memory = own.run(_raydex.Bytes.of_host, own.session(), HOST.address(array), array.nbytes)
+        return DeviceArray(memory, len(array), array.dtype, self.device, 0)
 
     def membership(self, found: Any, array: Any, invert: bool, stream: int) -> Any:
         if array is None and not invert:

@@ -69,6 +69,9 @@ class TensorReader:
 class Bytes:
     def __init__(self, session: Session, stream: int, size: int) -> None: ...
 
+    @staticmethod
+    def of_host(session: Session, begin: int, size: int) -> Bytes: ...
+
     @property
     def data(self) -> int: ...
 

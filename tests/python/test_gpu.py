@@ -70,6 +70,11 @@ def test_every_structure(gpu, structure, random):
     where[keys] = np.arange(10_000)
     with raydex.build(gpu.put(keys), structure) as index:
         same(gpu, index.first(gpu.put(points)), where[points])
+        with index.snapshot() as before:
+            more = np.array([20_400, 20_401], "int32")
+            assert index.append(gpu.put(more)) == range(10_000, 10_002)
+            same(gpu, index.first(gpu.put(more)), [10_000, 10_001])
+            same(gpu, before.first(gpu.put(more)), [-1, -1])
         index.insert(gpu.put(np.array([20_500], "int32")), gpu.put(np.array([77_777])))
         same(gpu, index.first(gpu.put(np.array([20_500, 20_501], "int32"))), [77_777, -1])
         index.erase(gpu.put(keys))
