@@ -243,6 +243,10 @@ class CupyLibrary(ArrayLibrary):
     def address(self, array: Any) -> int:
         return int(array.data.ptr)
 
+    def from_host(self, x: npt.NDArray[Any]) -> Any:
+        with self.on(None):
+            return self._cupy.asarray(x)
+
     def over(self, address: int, size: int, dtype: str, owner: Any) -> Any:
         """An array over memory that `owner` has, without a copy."""
         return self._cupy.asarray(_Memory(address, size, dtype, owner))

@@ -267,3 +267,11 @@ def test_probes_of_another_library():
     zoned = raydex.build(pa.array([1], pa.timestamp("ns", "UTC")))
     with pytest.raises(TypeError, match="tz"):
         zoned.first(np.array([1], "datetime64[ns]"))
+
+
+@pytest.mark.parametrize("name", ["TorchLibrary", "CupyLibrary", "BareLibrary"])
+@pytest.mark.parametrize("method", ["empty", "address", "from_host"])
+def test_libraries_of_a_gpu_have_memory_there(name, method):
+    """What they inherit of these is NumPy's, whose memory is the host's."""
+    library = getattr(sys.modules["raydex._array_libraries"], name)
+    assert getattr(library, method) is not getattr(library.__base__, method)

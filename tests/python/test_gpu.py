@@ -77,7 +77,7 @@ def test_every_structure(gpu, structure, random):
             same(gpu, before.first(gpu.put(more)), [-1, -1])
         index.insert(gpu.put(np.array([20_500], "int32")), gpu.put(np.array([77_777])))
         same(gpu, index.first(gpu.put(np.array([20_500, 20_501], "int32"))), [77_777, -1])
-        index.erase(gpu.put(keys))
+        index.erase(gpu.put(np.concatenate([keys, more])))
         same(gpu, index.count(gpu.put(points)), np.zeros(3_000))
 
 
