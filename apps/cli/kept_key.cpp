@@ -184,6 +184,22 @@ json spans_of(const std::vector<composite_part>& parts) {
   return spans;
 }
 
+json sizes_of(const io::host_strings& words) {
+  return {words.offsets.back(), words.offsets.size()};
+}
+
+// What is behind the text of a note.
+std::string arrays_of(const kept_key& key) {
+  std::string made;
+  if (!key.words) return made;
+  const auto put = [&](const void* from, std::size_t bytes) {
+    made.append(static_cast<const char*>(from), bytes);
+  };
+  put(key.words->offsets.data(), key.words->offsets.size() * sizeof(std::uint64_t));
+  put(key.words->bytes.get(), key.words->offsets.back());
+  return made;
+}
+
 // A note without arrays.
 std::string note_in(const json& all) {
   // Names need not be UTF-8.
@@ -250,7 +266,7 @@ std::string note_of(const kept_key& key) {
   json all;
   if (key.parts.empty()) {
     all["key"] = facts_of(key.columns.front());
-    if (key.words) all["strings"] = {key.words->offsets.back(), key.words->offsets.size()};
+    if (key.words) all["strings"] = sizes_of(*key.words);
   } else {
     json& kept = all["composite"];
     kept["names"] = nullptr;
@@ -264,21 +280,17 @@ std::string note_of(const kept_key& key) {
     kept["missing"] = std::vector<std::string>(key.parts.size(), "unmatched");
     kept["spans"] = spans_of(key.parts);
   }
-  std::string note = note_in(all);
-  if (key.words) {
-    const auto put = [&](const void* from, std::size_t bytes) {
-      note.append(static_cast<const char*>(from), bytes);
-    };
-    put(key.words->offsets.data(), key.words->offsets.size() * sizeof(std::uint64_t));
-    put(key.words->bytes.get(), key.words->offsets.back());
-  }
-  return note;
+  return note_in(all) + arrays_of(key);
 }
 
-std::string repacked_note(const std::string& note, const std::vector<composite_part>& parts) {
+std::string repacked_note(const std::string& note, const kept_key& key) {
   json all = parse_note(note).first;
-  all["composite"]["spans"] = spans_of(parts);
-  return note_in(all);
+  if (key.words) {
+    all["strings"] = sizes_of(*key.words);
+  } else {
+    all["composite"]["spans"] = spans_of(key.parts);
+  }
+  return note_in(all) + arrays_of(key);
 }
 
 }  // namespace raydex::cli

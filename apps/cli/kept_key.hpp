@@ -41,7 +41,7 @@ kept_key read_note(const std::string& path, const index_file_info& of);
 // The note of a key.
 std::string note_of(const kept_key& key);
 
-// A note of several columns which are packed in another way since.
-std::string repacked_note(const std::string& note, const std::vector<composite_part>& parts);
+// A note whose columns are packed in another way since, or that has more strings.
+std::string repacked_note(const std::string& note, const kept_key& key);
 
 }  // namespace raydex::cli

@@ -163,7 +163,13 @@ bool packed_key::holds(const std::vector<io::host_key_part>& rows) const {
 std::unique_ptr<index> packed_key::grow(const index& over,
                                         const std::vector<io::host_key_part>& rows,
                                         const io::host_column& row_ids) {
-  grown_index made = columns_->grown(on_, over, views_of(rows), row_ids.view());
+  const key_parts columns = views_of(rows);
+  if (words_) {
+    grown_dictionary made = words_->grown(on_, over, columns.front(), row_ids.view());
+    words_ = std::move(made.words);
+    return std::move(made.over);
+  }
+  grown_index made = columns_->grown(on_, over, columns, row_ids.view());
   columns_ = std::move(made.keys);
   return std::move(made.over);
 }

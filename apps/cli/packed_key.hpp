@@ -42,10 +42,9 @@ class packed_key {
   // Those of rows that are inserted, which it `holds`.
   io::host_column inserted(const std::vector<io::host_key_part>& rows) const;
   bool holds(const std::vector<io::host_key_part>& rows) const;
-  // An index over several columns with rows that it does not hold, which it holds from then on.
+  // An index with rows that the key does not hold, which it holds from then on.
   std::unique_ptr<index> grow(const index& over, const std::vector<io::host_key_part>& rows,
                               const io::host_column& row_ids);
-  bool has_columns() const noexcept { return columns_.has_value(); }
   // Those of the rows that are inserted.
   const io::host_column& inserted() const noexcept { return inserted_; }
   // What is asked: of fewer columns than the key has, all rows that begin with them match.

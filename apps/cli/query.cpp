@@ -68,18 +68,14 @@ index_keys keys_of(const session& on, query_inputs& in, const std::optional<pack
       keys.insert = packed->inserted();
     } else if (packed->holds(in.insert.parts)) {
       keys.insert = packed->inserted(in.insert.parts);
-    } else if (!packed->has_columns()) {
-      throw invalid_argument(
-          "--insert: some strings are not among the index's; build it again over all keys");
     } else if (on.where() != backend::cpu) {
       throw unsupported(
-          "--insert: some values have no place in the columns of the key, which stay as they are "
-          "on "
-          "a GPU; give --backend cpu");
+          "--insert: some values have no place in the key, which stays as it is on a GPU; give "
+          "--backend cpu");
     } else if (in.erase_rows) {
       throw unsupported(
-          "--erase-rows: some values of --insert have no place in the columns of the key, which "
-          "are packed anew for them; erase first, by a call of its own");
+          "--erase-rows: some values of --insert have no place in the key, which is packed anew "
+          "for them; erase first, by a call of its own");
     }
   }
   if (!in.erase.parts.empty()) keys.erase = packed->pack(question::points, in.erase.parts).lower;
@@ -149,7 +145,7 @@ std::optional<column> view_of(const std::optional<placed_column>& placed) {
 
 // The note of an index over these keys. Throws `unsupported` if files have none for them.
 std::string note_for(const query_inputs& in, const std::optional<packed_key>& packed) {
-  if (in.kept && !(packed && packed->has_columns())) return in.file->note;
+  if (in.kept && !packed) return in.file->note;
   kept_key note;
   std::set<std::string> names;
   for (std::size_t p = 0; p < in.keys.parts.size(); ++p) {
@@ -171,7 +167,7 @@ std::string note_for(const query_inputs& in, const std::optional<packed_key>& pa
         "apart, and files keep several columns only without one; save an index over one column, "
         "or over numbers and times that fit 64 bits together");
   }
-  if (in.kept) return repacked_note(in.file->note, note.parts);
+  if (in.kept) return repacked_note(in.file->note, note);
   return note_of(note);
 }
 

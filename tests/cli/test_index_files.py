@@ -187,15 +187,20 @@ def test_texts_beyond_all_of_their_width(program):
     assert "row 2 lies between" in program.refuse_query(**kept(index, points=points, result="rank"))
 
 
-def test_new_strings_are_refused(program):
+def test_new_strings(program):
     program.file("k.csv", table("key", ["somebody else", "nobody in sight"]))
     program.file("n.csv", "key,row\nsomebody else,2\nsomebody new,3\n")
     index = save(program, keys="k.csv:key")
     asked = kept(index, points="k.csv:key", result="count")
-    line = program.refuse_query(**asked, insert="n.csv:key", insert_rows="n.csv:row:u4")
-    assert line.startswith("raydex: --insert: ") and "build it again" in line
+    inserted = {"insert": "n.csv:key", "insert_rows": "n.csv:row:u4"}
+    assert program.query(**asked, **inserted, save_index="b.index").tolist() == [2, 1]
+    assert program.query(**asked).tolist() == [1, 1]
+    more = kept("b.index", points="n.csv:key", result="count")
+    assert program.query(**more).tolist() == [2, 1]
+    line = program.refuse_query(**asked, **inserted, erase="k.csv:key", erase_rows="n.csv:row:u4")
+    assert line.startswith("raydex: --erase-rows: some values of --insert have no place in the key")
     program.file("n.csv", "key,row\nsomebody else,2\n")
-    assert program.query(**asked, insert="n.csv:key", insert_rows="n.csv:row:u4").tolist() == [2, 1]
+    assert program.query(**asked, **inserted).tolist() == [2, 1]
     assert program.query(**asked, erase="n.csv:key").tolist() == [0, 1]
 
 

@@ -281,6 +281,18 @@ def test_orders_that_only_python_asks(tmp_path, options):
     assert line.startswith("raydex: an.index has columns ") and "raydex.load" in line
 
 
+def test_new_strings_that_the_program_inserts(tmp_path):
+    saved(tmp_path, ["somebody else", "nobody in sight", "somebody else"])
+    (tmp_path / "n.csv").write_text("key,row\nanother one,3\nsomebody else,4\nx,7\n")
+    words = ["query", "--index", "an.index", "--insert", "n.csv:key", "--insert-rows", "n.csv:row:u4"]
+    assert run(tmp_path, *words, "--save-index", "b.index")[0] == 0
+    index = raydex.load(tmp_path / "b.index")
+    assert index.rows("somebody else").rows.tolist() == [0, 2, 4]
+    assert index.first(["another one", "x", "nobody in sight", "y"]).tolist() == [3, 7, 1, -1]
+    assert index.count(raydex.starts_with(["some", ""])).tolist() == [3, 6]
+    assert index.append(["y", "x"]) == range(8, 10)
+
+
 def test_columns_of_dictionaries_that_only_python_asks(tmp_path):
     saved(tmp_path, ([2**60, -5], ["somebody else", "b"]))
     line = refused(tmp_path, "query", "--index", "an.index", "--save-index", "b")
