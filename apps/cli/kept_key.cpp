@@ -120,9 +120,11 @@ std::vector<std::uint64_t> whole_numbers(const json& kept, std::size_t count) {
   return kept.get<std::vector<std::uint64_t>>();
 }
 
-void read_composite(const json& kept, kept_key& key) {
+void read_composite(const json& kept, std::size_t behind, kept_key& key) {
   const json& columns = kept.at("keys");
   if (kept.contains("bytes")) {
+    if (!columns.is_array() || columns.empty() || kept.at("bytes") != behind)
+      refuse_note("columns without all that they are");
     for (const json& one : columns)
       key.columns.push_back(column_of(one, key.obstacle));
     key.obstacle = "columns that a dictionary numbers";
@@ -229,7 +231,7 @@ kept_key read_facts(const index_file_info& of) {
   }
   const auto [all, behind] = parse_note(note);
   if (all.contains("composite")) {
-    read_composite(all.at("composite"), key);
+    read_composite(all.at("composite"), behind.size(), key);
     return key;
   }
   key.columns.push_back(column_of(all.at("key"), key.obstacle));

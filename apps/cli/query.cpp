@@ -70,8 +70,8 @@ index_keys keys_of(const session& on, query_inputs& in, const std::optional<pack
       keys.insert = packed->inserted(in.insert.parts);
     } else if (on.where() != backend::cpu) {
       throw unsupported(
-          "--insert: some values have no place in the key, which stays as it is on a GPU; give "
-          "--backend cpu");
+          "--insert: some values have no place in the key, which this program packs anew on a CPU "
+          "alone; give --backend cpu");
     } else if (in.erase_rows) {
       throw unsupported(
           "--erase-rows: some values of --insert have no place in the key, which is packed anew "
@@ -164,8 +164,8 @@ std::string note_for(const query_inputs& in, const std::optional<packed_key>& pa
   if (packed && !packed->describe(note)) {
     throw unsupported(
         "--save-index: a dictionary numbers columns of the key, strings or values that are far "
-        "apart, and files keep several columns only without one; save an index over one column, "
-        "or over numbers and times that fit 64 bits together");
+        "apart, and this program keeps several columns only without one; save an index over one "
+        "column, or over numbers and times that fit 64 bits together, or by Python's raydex");
   }
   if (in.kept) return repacked_note(in.file->note, note);
   return note_of(note);
@@ -458,7 +458,7 @@ void add_query_command(CLI::App& app) {
       "as it has come before more is waited for; --out - is of the same format.\n"
       "\n"
       "--save-index keeps an index, which needs no probes then; --index answers by one. Keys are\n"
-      "numbers, times and texts as they were, and several columns if no dictionary numbers them.\n"
+      "numbers, times and texts as they were, and several columns, here without a dictionary.\n"
       "A file of Python's `save` is one, too. `raydex info FILE` says what is in it.\n"
       "\n"
       "`auto` takes the structure that was measured to be the fastest, of integers that are dense\n"

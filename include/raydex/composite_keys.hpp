@@ -236,9 +236,9 @@ class RAYDEX_EXPORT composite_keys {
   /// @param rows their row ids, of the type of the index's
   ///
   /// *Cost*: of a build over all rows; on a GPU its entries and columns go through host memory,
-  /// where one thread puts them together. *Memory*: of the new index, and of the host all columns,
-  /// 16 bytes a row and 9 a cell meanwhile. Waits for the stream. Throws as a build does, and
-  /// `unsupported` if the index keeps no keys.
+  /// where one thread puts them together. *Memory*: of the new index, and meanwhile of the host all
+  /// columns, 16 bytes a row and 9 a cell, and of a GPU the columns and 16 bytes a row. Waits for
+  /// the stream. Throws as a build does, and `unsupported` if the index keeps no keys.
   grown_index grown(const context& on, const index& over, std::span<const key_part> columns,
                     const column& rows) const;
 

@@ -132,8 +132,9 @@ class RAYDEX_EXPORT key_dictionary {
   /// @param rows their row ids, of the type of the index's
   ///
   /// *Cost*: of a build over all rows; on a GPU its entries go through host memory, where one
-  /// thread puts them together. *Memory*: of the new index, and of the host 17 bytes a row and all
-  /// keys meanwhile. Waits for the stream. Throws `unsupported` if the index keeps no keys.
+  /// thread puts them together. *Memory*: of the new index, and meanwhile of the host 17 bytes a
+  /// row and all keys, and of a GPU 16 bytes a row and all keys. Waits for the stream. Throws
+  /// `unsupported` if the index keeps no keys.
   grown_dictionary grown(const context& on, const index& over, const key_part& keys,
                          const column& rows) const;
 

@@ -85,18 +85,23 @@ nb::bytes kept_bytes(const composite_keys& self, const session& from) {
 }
 
 std::unique_ptr<composite_keys> keys_of_bytes(const std::string& backend_name, const session& to,
-                                              const nb::bytes& bytes) {
+                                              address stream, const nb::bytes& bytes) {
   const std::span all(static_cast<const std::byte*>(bytes.data()), bytes.size());
   const nb::gil_scoped_release release;
   return std::make_unique<composite_keys>(
-      composite_keys::from_bytes(parse_backend(backend_name), to, all));
+      composite_keys::from_bytes(parse_backend(backend_name), context_of(to, stream), all));
 }
 
-// Of each column; None of strings.
-std::vector<std::optional<std::string>> formats_of(const composite_keys& self) {
-  std::vector<std::optional<std::string>> all;
+// Format, None of strings, whether it descends, and what missing cells are, of each column.
+std::vector<std::tuple<std::optional<std::string>, bool, std::string>> columns_of(
+    const composite_keys& self) {
+  std::vector<std::tuple<std::optional<std::string>, bool, std::string>> all;
   for (const composite_part& one : self.parts())
-    all.push_back(one.format ? std::optional(to_string(*one.format)) : std::nullopt);
+    all.emplace_back(one.format ? std::optional(to_string(*one.format)) : std::nullopt,
+                     one.descending,
+                     one.missing == missing_cells::unmatched ? "unmatched"
+                     : one.missing == missing_cells::first   ? "first"
+                                                             : "last");
   return all;
 }
 
@@ -178,14 +183,16 @@ std::unique_ptr<owned_strings> keys_in_order(const key_dictionary& self, const s
 // That of strings in host memory, which have no missing ones and offsets of 64 bits that begin at
 // 0.
 std::unique_ptr<key_dictionary> dictionary_of_host(const std::string& backend_name,
-                                                   const session& to, const string_column& keys) {
+                                                   const session& to, address stream,
+                                                   const string_column& keys) {
   const backend where = parse_backend(backend_name);
-  if (where == backend::cpu) return std::make_unique<key_dictionary>(where, to, keys);
+  const context on = context_of(to, stream);
+  if (where == backend::cpu) return std::make_unique<key_dictionary>(where, on, keys);
   const auto* const offsets = static_cast<const std::uint64_t*>(keys.offsets);
   const auto own_offsets = to.upload(std::span(offsets, keys.size + 1));
   const auto own_bytes = to.upload(std::span(keys.bytes, offsets[keys.size]));
   return std::make_unique<key_dictionary>(
-      where, to, string_column{own_bytes.data(), own_offsets.data(), true, keys.size, {}});
+      where, on, string_column{own_bytes.data(), own_offsets.data(), true, keys.size, {}});
 }
 
 bool holds_all(const key_dictionary& self, const session& from, address stream,
@@ -238,8 +245,9 @@ void bind_composite_keys(nb::module_& to) {
                   arg("missing"), arg("spans"))
       .def("spans", spans_of)
       .def("to_bytes", kept_bytes, arg("session"))
-      .def_static("of_bytes", keys_of_bytes, arg("backend"), arg("session"), arg("kept"))
-      .def("formats", formats_of)
+      .def_static("of_bytes", keys_of_bytes, arg("backend"), arg("session"), arg("stream"),
+                  arg("kept"))
+      .def("columns", columns_of)
       .def_prop_ro("format", [](const composite_keys& self) { return to_string(self.format()); })
       .def_prop_ro("resident_bytes", &composite_keys::resident_bytes)
       .def_prop_ro("is_numbered",
@@ -273,8 +281,8 @@ void bind_composite_keys(nb::module_& to) {
   nb::class_<key_dictionary>(to, "KeyDictionary")
       .def_static("of", dictionary_of, arg("backend"), arg("session"), arg("stream"), arg("keys"),
                   arg("in_order"), without_gil())
-      .def_static("of_host", dictionary_of_host, arg("backend"), arg("session"), arg("keys"),
-                  without_gil())
+      .def_static("of_host", dictionary_of_host, arg("backend"), arg("session"), arg("stream"),
+                  arg("keys"), without_gil())
       .def("numbers", numbers_of, arg("session"), arg("stream"), arg("keys"),
            nb::keep_alive<0, 2>(), without_gil())
       .def("holds", holds_all, arg("session"), arg("stream"), arg("keys"), without_gil())

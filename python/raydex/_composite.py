@@ -131,7 +131,7 @@ class Packing:
         return (facts | {"bytes": len(own)}, own)
 
     @classmethod
-    def of_kept(cls, facts: dict[str, Any], own: bytes, device: Device) -> Packing:
+    def of_kept(cls, facts: dict[str, Any], own: bytes, device: Device, stream: int) -> Packing:
         """The same of a file. Raises ValueError, TypeError or KeyError for what is none."""
         made = cls.__new__(cls)
         made.device = device
@@ -154,9 +154,10 @@ class Packing:
             return made
         if operator.index(facts["bytes"]) != len(own):
             raise ValueError("dictionaries that are not all there")
-        made._native = device.run(_raydex.CompositeKeys.of_bytes, device.backend, device.session(), own)
-        if made._native.formats() != [None if one.dtype is None else format_of(one) for one in made.keys]:
-            raise ValueError("columns of other types")
+        made._native = device.run(_raydex.CompositeKeys.of_bytes, device.backend, device.session(), stream, own)
+        formats = [None if one.dtype is None else format_of(one) for one in made.keys]
+        if made._native.columns() != list(zip(formats, made._descending, made._missing)):
+            raise ValueError("other columns than their dictionaries have")
         return made
 
     @property
@@ -613,7 +614,7 @@ class CompositeIndex(Index):
     def _of_facts(
         cls, native: Any, facts: dict[str, Any], note: bytes, end: int, device: Device, stream: int, kept: Any
     ) -> Index:
-        packing = Packing.of_kept(facts["composite"], note[end:], device)
+        packing = Packing.of_kept(facts["composite"], note[end:], device, stream)
         if packing.native.format != native.info()[2]:
             raise ValueError("columns of other keys")
         return CompositeIndex(native, packing, kept, stream)
@@ -644,6 +645,8 @@ class CompositeIndex(Index):
 
     def _free(self) -> None:
         try:
+            if self._packing.native.is_numbered:  # by dictionaries, which go on the stream that they were made on
+                self._synchronise()
             super()._free()
         finally:
             self._packing.close()

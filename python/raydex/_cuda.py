@@ -156,6 +156,12 @@ def wait(waiting: int, working: int, device: int) -> None:
             cuda.call("cuEventDestroy_v2", event)
 
 
+def synchronise(stream: int, device: int) -> None:
+    """Waits for what is queued on a stream."""
+    with current(device):
+        driver().call("cuStreamSynchronize", ctypes.c_void_p(stream))
+
+
 def wait_for(stream: int, event: int, device: int) -> None:
     """Makes a stream wait for an event."""
     with current(device):

@@ -44,10 +44,11 @@ class Dictionary:
         return (cls(native, device), numbers, rows)
 
     @classmethod
-    def of_host(cls, cells: StringCells, device: Device) -> Dictionary:
+    def of_host(cls, cells: StringCells, device: Device, stream: int) -> Dictionary:
         """That of different strings in host memory, in order."""
         column = column_of(Source("keys", None, HOST, cells), 0)
-        return cls(device.run(_raydex.KeyDictionary.of_host, device.backend, device.session(), column.native), device)
+        made = device.run(_raydex.KeyDictionary.of_host, device.backend, device.session(), stream, column.native)
+        return cls(made, device)
 
     def numbers(self, column: Column, stream: int) -> Column:
         """Those of probes, be they the dictionary's or not."""

@@ -46,8 +46,12 @@ def edit(index: Any, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any,
         if insert is not None and not keys.fit(number):
             if rows is None:
                 numbered, rows = _rows_behind(index, keys.column.size, source.library, number)
+            before = index._version
             index._insert_new(keys, rows, number)
             index._edits += 1
+            _note_stream(index, number, kept)
+            index._synchronise()
+            del before  # whose memory goes once nobody reads it
             number_on(index, numbered, rows)
             return numbered
         native = keys.native(number)
@@ -63,13 +67,18 @@ def edit(index: Any, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any,
         index._edits += 1
         copies = (index._session, index._stream)
         index._device.run(index._native.edit, *copies, number, *changes, index._before(number))
-        index._stream = number
-        index._streams[number] = kept
-        if index._edited_on is not None:
-            index._edited_on[number] = kept  # what snapshots have may not go before that
+        _note_stream(index, number, kept)
         if insert is not None:
             number_on(index, numbered, rows)
     return numbered
+
+
+def _note_stream(index: Any, number: int, kept: Any) -> None:
+    """Says on which stream it was changed last."""
+    index._stream = number
+    index._streams[number] = kept
+    if index._edited_on is not None:
+        index._edited_on[number] = kept  # what snapshots have may not go before that
 
 
 def _rows_behind(index: Any, size: int, library: ArrayLibrary, stream: int) -> tuple[range, Column]:

@@ -89,6 +89,13 @@ class Held:
 
         return wait
 
+    def _synchronise(self) -> None:
+        """Waits for all that was queued on it."""
+        number = self._device.number
+        if number is not None:
+            for stream in self._asked_on():
+                _cuda.synchronise(stream, number)
+
     def _asked_on(self) -> list[int]:
         """All streams that worked with it."""
         return list(self._streams)

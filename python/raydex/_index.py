@@ -200,6 +200,8 @@ class Index(Held):
 
     def _free(self) -> None:
         try:
+            if self._words is not None:  # which goes on the stream that it was made on
+                self._synchronise()
             super()._free()
         finally:
             _raydex.forget_index(self._number)
@@ -257,7 +259,7 @@ class Index(Held):
     ) -> Index:
         """The same of what a note says, whose arrays begin at `end`."""
         key = key_in(facts, native.info()[2])
-        words = dictionary_of(note, end, facts["strings"], key, device) if key.dtype is None else None
+        words = dictionary_of(note, end, facts["strings"], key, device, stream) if key.dtype is None else None
         return Index(native, device, key, kept, stream, words=words)
 
     def _bytes(self) -> bytes:

@@ -64,7 +64,8 @@ def load(
     Cost
     ----
     With `verify` a read of the file, and a build, which sorts entries of hash tables alone; without it none. `rx`
-    and `cgrx` build their scene, and an index of texts of more than 8 bytes the dictionary of them, in any case.
+    and `cgrx` build their scene, and texts of more than 8 bytes and columns that are numbered have their dictionaries
+    made, in any case.
     Minima of `extremes="both"` build the structure of the maxima, `rmq_lca` and `rmq_rx` all of theirs.
     """
     flag("verify", verify)

@@ -32,7 +32,7 @@ class host_copies {
   owned_strings fetch(owned_strings from) const {
     return {fetch(std::move(from.bytes)), fetch(std::move(from.offsets))};
   }
-  // By a copy, on a CPU, too.
+  // A copy.
   template <class T>
   buffer<T> fetch(const T* from, std::uint64_t size) const {
     buffer<T> made(host_, size);

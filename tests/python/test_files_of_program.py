@@ -320,6 +320,7 @@ COMPOSITE = {"names": ["a", "b"], "descending": [False] * 2, "missing": ["unmatc
         {"composite": {**COMPOSITE, "spans": [[0, 1, 0, 1]] * 2}},
         {"composite": {**COMPOSITE, "spans": [[-1, 1, 1, 1]] * 2}}, {"composite": COMPOSITE}, [], 5, "text",
         {"composite": {key: COMPOSITE[key] for key in ("names", "descending", "missing", "keys")}},
+        {"composite": {"keys": [], "bytes": 0}}, {"composite": {"keys": [whole()], "bytes": 8}},
     ],
 )  # fmt: skip
 def test_notes_of_no_index(tmp_path, monkeypatch, facts):

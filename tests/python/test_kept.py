@@ -142,17 +142,30 @@ def test_columns_that_a_dictionary_numbers(tmp_path):
             assert other.first(new).tolist() == [50]
 
 
-def test_notes_of_dictionaries_that_are_damaged(tmp_path):
-    index = raydex.build((["a longer name", "b"], [2**60, -5]))
+def test_notes_of_dictionaries_that_are_damaged():
+    index = raydex.build((["a longer name", "b"], [2**60, -5]), descending=(True, False))
     note = index._note()
     facts, end = raydex._kept.facts_of(note)
+
+    def loaded(note):
+        return raydex.CompositeIndex._of_note(index._native, note, index._device, 0, None)
+
+    assert loaded(note).first((["b"], [-5])).tolist() == [1]
     for behind in (b"", note[end:-1], note[end:] + b"x"):
-        with pytest.raises(raydex.InvalidArgument, match="section 'note'"):
-            raydex.Index._of_note(index._native, note[:end] + behind, index._device, 0, None)
-    for keys in (facts["composite"]["keys"][::-1], facts["composite"]["keys"][:1]):
-        other = raydex._kept.note_of(facts | {"composite": facts["composite"] | {"keys": keys}}) + note[end:]
-        with pytest.raises(raydex.InvalidArgument, match="section 'note'"):
-            raydex.Index._of_note(index._native, other, index._device, 0, None)
+        with pytest.raises(raydex.InvalidArgument, match="section 'note': .*dictionaries that are not all there"):
+            loaded(note[:end] + behind)
+    with pytest.raises(raydex.InvalidArgument, match="section 'note': .*bytes: they are none of a composite key"):
+        loaded(note[:end] + bytes(len(note) - end))
+    composite = facts["composite"]
+    for changes, why in (
+        ({"keys": composite["keys"][::-1]}, "other columns"),
+        ({"keys": composite["keys"][:1]}, "without all that they are"),
+        ({"descending": [False, False]}, "other columns"),
+        ({"missing": ["first", "unmatched"]}, "other columns"),
+    ):
+        other = raydex._kept.note_of(facts | {"composite": composite | changes}) + note[end:]
+        with pytest.raises(raydex.InvalidArgument, match=f"section 'note': .*{why}"):
+            loaded(other)
 
 
 def test_what_is_not_kept_says_so(tmp_path):
