@@ -176,7 +176,7 @@ class RAYDEX_EXPORT index {
 
   /// Writes all entries, in any order: of each key its code, see `encode`, and its row id. Both
   /// outputs have `info().entries` elements; `rows` are of a type as of `first`. Throws
-  /// `unsupported` for an `rx` with `primitives=rows`, which keeps no keys, unless it is empty.
+  /// `unsupported` for an `rx` with `primitives=rows` and row ids of 32 bits, which keeps no keys.
   ///
   /// Cost: a pass over the entries; those of hash tables and of a `cgrx` with nodes are gathered in
   /// scratch of a key and a row id each first.

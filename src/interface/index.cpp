@@ -247,7 +247,6 @@ void index::entries(const context& on, std::span<std::uint64_t> codes,
     throw invalid_argument(fmt::format("codes, rows: {} and {}, but the index has {} entries",
                                        codes.size(), rows.size, info_.entries));
   }
-  if (info_.entries == 0) return;
   write_row_ids(on, info_.where, info_.row_ids, rows,
                 [&](void* to) { do_entries(on, codes.data(), to); });
 } catch (...) {

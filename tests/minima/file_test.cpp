@@ -130,6 +130,7 @@ class rmq_file : public backend_test {
 class rmq_cover_file : public rmq_file {
  protected:
   void SetUp() override {
+    rmq_file::SetUp();
     if (tested_backend() == backend::optix) GTEST_SKIP() << "rmq_cover is not offered there";
   }
 };
