@@ -204,25 +204,31 @@ bool holds(const composite_keys& self, const session& from, address stream, cons
   return self.holds(context_of(from, stream), cells);
 }
 
-// With the index over them, which has more rows.
-std::pair<std::unique_ptr<composite_keys>, std::unique_ptr<index_handle>> grown(
-    const composite_keys& self, const session& from, address stream, const index_handle& over,
-    const columns& cells, const column& rows) {
-  grown_index made = over.shared(
-      [&](const index& one) { return self.grown(context_of(from, stream), one, cells, rows); });
-  const backend where = made.over->info().where;
-  return {std::make_unique<composite_keys>(std::move(made.keys)),
-          std::make_unique<index_handle>(std::move(made.over), "index", where)};
+// Keys, and an index over their numbers.
+template <class Keys>
+using keys_and_index = std::pair<std::unique_ptr<Keys>, std::unique_ptr<index_handle>>;
+
+template <class Keys>
+keys_and_index<Keys> handed_over(Keys keys, std::unique_ptr<index> over) {
+  const backend where = over->info().where;
+  return {std::make_unique<Keys>(std::move(keys)),
+          std::make_unique<index_handle>(std::move(over), "index", where)};
 }
 
-std::pair<std::unique_ptr<key_dictionary>, std::unique_ptr<index_handle>> dictionary_grown(
-    const key_dictionary& self, const session& from, address stream, const index_handle& over,
-    const key_part& cells, const column& rows) {
+keys_and_index<composite_keys> grown(const composite_keys& self, const session& from,
+                                     address stream, const index_handle& over, const columns& cells,
+                                     const column& rows) {
+  grown_index made = over.shared(
+      [&](const index& one) { return self.grown(context_of(from, stream), one, cells, rows); });
+  return handed_over(std::move(made.keys), std::move(made.over));
+}
+
+keys_and_index<key_dictionary> dictionary_grown(const key_dictionary& self, const session& from,
+                                                address stream, const index_handle& over,
+                                                const key_part& cells, const column& rows) {
   grown_dictionary made = over.shared(
       [&](const index& one) { return self.grown(context_of(from, stream), one, cells, rows); });
-  const backend where = made.over->info().where;
-  return {std::make_unique<key_dictionary>(std::move(made.words)),
-          std::make_unique<index_handle>(std::move(made.over), "index", where)};
+  return handed_over(std::move(made.words), std::move(made.over));
 }
 
 }  // namespace

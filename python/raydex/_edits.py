@@ -91,8 +91,8 @@ def _rows_behind(index: Any, size: int, library: ArrayLibrary, stream: int) -> t
             "one over all of the column"
         )
     with library.on(stream):
-        # GPU libraries compute with signed numbers alone, and where there is none, nobody converts them.
-        dtype = np.dtype("u8" if library is HOST else f"u{index._bits // 8}" if library.name == "raydex" else "i8")
+        # As the index has them, but that PyTorch knows little of unsigned numbers.
+        dtype = np.dtype("i8" if library.name == "torch" else f"u{index._bits // 8}")
         rows = library.from_host(np.arange(size, dtype=dtype) + dtype.type(first))
     return (numbers, index._device.run(row_ids_in, look("rows", rows), stream, index._bits))
 

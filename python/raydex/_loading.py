@@ -63,10 +63,9 @@ def load(
 
     Cost
     ----
-    With `verify` a read of the file, and a build, which sorts entries of hash tables alone; without it none. `rx`
-    and `cgrx` build their scene, and texts of more than 8 bytes and columns that are numbered have their dictionaries
-    made, in any case.
-    Minima of `extremes="both"` build the structure of the maxima, `rmq_lca` and `rmq_rx` all of theirs.
+    With `verify` a read of the file, and a build, which sorts entries of hash tables alone; without it none. In any
+    case `rx` and `cgrx` build their scene, and texts of more than 8 bytes and columns that are numbered their
+    dictionaries. Minima of `extremes="both"` build the structure of the maxima, `rmq_lca` and `rmq_rx` all of theirs.
     """
     flag("verify", verify)
     name, target = path_of(path), device_of(device)

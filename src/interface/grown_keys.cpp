@@ -173,7 +173,7 @@ struct held_entries {
 template <class RowId>
 std::unique_ptr<index> build_like(const host_copies& by, const index_info& info, packed_keys keys,
                                   const buffer<RowId>& held, const column& added) {
-  const fetched_part others(by, info.where, added);
+  const fetched_part others(by, added);
   const auto& from = std::get<column>(others.view());
   // Rows without a key count, too, and so does the largest row that there ever was.
   const bool has_largest = (info.n == 0 && info.max_row_id == 0) ||
@@ -203,7 +203,7 @@ void check_growth(const index_info& info, key_format keys, const column& rows, s
     throw invalid_argument(fmt::format("rows: they are {}, but those of the index are {}",
                                        to_string(rows.format), to_string(needed)));
   if (info.key != keys)
-    throw invalid_argument(fmt::format("over: its keys are {}, but the packed ones are {}",
+    throw invalid_argument(fmt::format("over: its keys are {}, but numbers of this key are {}",
                                        to_string(info.key), to_string(keys)));
 }
 
@@ -238,7 +238,7 @@ grown_index composite_keys::grown(const context& on, const index& over,
     std::vector<unpacked_column> unpacked = packed_->unpack(by, std::move(held.codes));
     for (std::size_t p = 0; p < unpacked.size(); ++p) {
       const unpacked_column had = std::move(unpacked[p]);
-      cells.emplace_back(by, had, fetched_part(by, where_, columns[p]).view());
+      cells.emplace_back(by, had, fetched_part(by, columns[p]).view());
       all.emplace_back(cells.back().view(), parts_[p].descending, parts_[p].missing);
     }
     packed_keys numbers;
@@ -276,7 +276,7 @@ grown_dictionary key_dictionary::grown(const context& on, const index& over, con
         throw invalid_argument("over: some of its keys are no numbers of this dictionary");
       if (format_) code = codes_of_numbers[code];
     }
-    const joined_cells cells(by, had, fetched_part(by, where_, keys).view());
+    const joined_cells cells(by, had, fetched_part(by, keys).view());
     packed_keys numbers;
     key_dictionary made(where_, on, cells.view(), &numbers);
     auto built = build_like(by, over.info(), std::move(numbers), held.rows, rows);

@@ -20,7 +20,11 @@ class host_copies {
  public:
   host_copies(backend where, const context& on)
       : where_(where), on_(on), host_{where == backend::cpu ? on.memory : heap_} {}
+  host_copies(const host_copies&) = delete;  // `host` may have its memory
+  host_copies& operator=(const host_copies&) = delete;
+  ~host_copies() = default;
 
+  backend where() const { return where_; }
   const context& device() const { return on_; }
   const context& host() const { return host_; }
 
@@ -58,8 +62,8 @@ class host_copies {
 // A column in host memory: itself on a CPU, else a copy.
 class fetched_part {
  public:
-  fetched_part(const host_copies& by, backend where, const key_part& of) : view_(of) {
-    if (where == backend::cpu) return;
+  fetched_part(const host_copies& by, const key_part& of) : view_(of) {
+    if (by.where() == backend::cpu) return;
     std::visit([&](auto& cells) { fetch(by, cells); }, view_);
   }
 

@@ -71,8 +71,8 @@ class bytes_of_columns {
 
 class columns_of_bytes {
  public:
-  columns_of_bytes(const host_copies& by, backend where, std::span<const std::byte> bytes)
-      : by_(by), where_(where), left_(bytes) {}
+  columns_of_bytes(const host_copies& by, std::span<const std::byte> bytes)
+      : by_(by), left_(bytes) {}
 
   // All columns of the key go to `parts`.
   std::unique_ptr<packed_columns> take(std::vector<composite_part>& parts, unsigned depth = 0) {
@@ -139,7 +139,7 @@ class columns_of_bytes {
     for (std::uint64_t i = 0; i < count; ++i)
       put_cell(codes[i], format, cells.data() + i * format.width);
     by_.place(cells);
-    return {where_, by_.device(), column(format, cells.data(), count)};
+    return {by_.where(), by_.device(), column(format, cells.data(), count)};
   }
   key_dictionary of_strings(std::uint64_t count) {
     auto offsets = array<std::uint64_t>(count + 1);
@@ -149,7 +149,8 @@ class columns_of_bytes {
     auto letters = array<char>(offsets[count]);
     by_.place(offsets);
     by_.place(letters);
-    return {where_, by_.device(), string_column{letters.data(), offsets.data(), true, count, {}}};
+    return {by_.where(), by_.device(),
+            string_column{letters.data(), offsets.data(), true, count, {}}};
   }
 
   template <std::size_t N>
@@ -173,7 +174,6 @@ class columns_of_bytes {
   }
 
   const host_copies& by_;
-  backend where_;
   std::span<const std::byte> left_;
 };
 
@@ -196,7 +196,7 @@ composite_keys composite_keys::from_bytes(backend where, const context& on,
   check_available(where);
   check_space(on, where);
   const host_copies by(where, on);
-  columns_of_bytes from(by, where, bytes);
+  columns_of_bytes from(by, bytes);
   composite_keys made(where);
   made.packed_ = from.take(made.parts_);
   if (!from.is_empty()) refuse_bytes();

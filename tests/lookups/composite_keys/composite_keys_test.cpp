@@ -21,6 +21,7 @@
 #include "raydex/error.hpp"
 #include "raydex/index.hpp"
 #include "raydex/session.hpp"
+#include "tests/lookups/composite_keys/any_cells.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/keys.hpp"
 #include "tests/support/random.hpp"
@@ -28,92 +29,6 @@
 
 namespace raydex::test {
 namespace {
-
-// Cells of a column, and which are there.
-template <class T>
-struct cells {
-  std::vector<T> values;
-  std::vector<bool> there = {};
-
-  bool valid(std::size_t i) const { return there.empty() || there[i]; }
-  std::vector<std::uint8_t> bits() const {
-    std::vector<std::uint8_t> all(values.size() / 8 + 1);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (valid(i)) all[i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
-    return all;
-  }
-};
-
-// What a column does: for columns of different types in one table.
-class any_cells {
- public:
-  virtual ~any_cells() = default;
-  virtual std::uint64_t size() const = 0;
-  virtual bool valid(std::size_t i) const = 0;
-  // Compares a cell with one of another column of the type: negative, 0 or positive.
-  virtual int compare(std::size_t i, const any_cells& other, std::size_t j) const = 0;
-  virtual key_part at(const session& where) = 0;
-  // Whether a cell, of strings, begins with one of another column.
-  virtual bool begins_with(std::size_t i, const any_cells& other, std::size_t j) const = 0;
-};
-
-// By bytes, whatever sign characters have.
-struct cell_less : key_less {
-  using key_less::operator();
-  bool operator()(const std::string& a, const std::string& b) const { return a.compare(b) < 0; }
-};
-
-template <class T>
-class typed_cells final : public any_cells {
- public:
-  explicit typed_cells(cells<T> of) : of_(std::move(of)) {}
-  std::uint64_t size() const override { return of_.values.size(); }
-  bool valid(std::size_t i) const override { return of_.valid(i); }
-  int compare(std::size_t i, const any_cells& other, std::size_t j) const override {
-    const T& own = of_.values[i];
-    const T& others = static_cast<const typed_cells&>(other).of_.values[j];
-    return cell_less{}(own, others) ? -1 : cell_less{}(others, own) ? 1 : 0;
-  }
-  bool begins_with(std::size_t i, const any_cells& other, std::size_t j) const override {
-    if constexpr (std::is_same_v<T, std::string>) {
-      const T& prefix = static_cast<const typed_cells&>(other).of_.values[j];
-      return of_.values[i].compare(0, prefix.size(), prefix) == 0;
-    }
-    return false;
-  }
-  key_part at(const session& where) override {
-    if (!of_.there.empty()) bits_ = where.upload(of_.bits());
-    if constexpr (std::is_same_v<T, std::string>) {
-      std::string all;
-      std::vector<std::uint32_t> offsets{0};
-      for (const std::string& one : of_.values) {
-        all += one;
-        offsets.push_back(static_cast<std::uint32_t>(all.size()));
-      }
-      placed_ = where.upload(std::vector<char>(all.begin(), all.end()));
-      offsets_ = where.upload(offsets);
-      return string_column{placed_.data(), offsets_.data(), false, size(), bits_.data()};
-    } else {
-      placed_ = where.upload(of_.values);
-      return column(placed_, bits_.data());
-    }
-  }
-
- private:
-  cells<T> of_;
-  buffer<std::conditional_t<std::is_same_v<T, std::string>, char, T>> placed_;
-  buffer<std::uint32_t> offsets_;
-  buffer<std::uint8_t> bits_;
-};
-
-using table = std::vector<std::unique_ptr<any_cells>>;
-
-template <class... T>
-table table_of(cells<T>... columns) {
-  table all;
-  (all.push_back(std::make_unique<typed_cells<T>>(std::move(columns))), ...);
-  return all;
-}
 
 struct order {
   bool descending = false;
@@ -354,8 +269,9 @@ class composite : public backend_test {
   }
 
   template <class T>
-  cells<T> some(std::size_t size, unsigned few, unsigned missing_one_in = 0, T base = T{}) {
-    cells<T> made;
+  nullable_cells<T> some(std::size_t size, unsigned few, unsigned missing_one_in = 0,
+                         T base = T{}) {
+    nullable_cells<T> made;
     for (std::size_t i = 0; i < size; ++i) {
       if constexpr (std::is_arithmetic_v<T>) {
         made.values.push_back(static_cast<T>(base + static_cast<T>(below(random_, few))));
@@ -406,9 +322,11 @@ TEST_F(composite, extremes_of_each_type) {
     const auto extremes = extreme_keys<T>();
     // The whole span takes all bits that a type of 64 has.
     for (const bool descending : {false, true})
-      check(table_of(cells<T>{extremes}, cells<std::int32_t>{std::vector(extremes.size(), -7)}),
+      check(table_of(nullable_cells<T>{extremes},
+                     nullable_cells<std::int32_t>{std::vector(extremes.size(), -7)}),
             {{descending}, {}},
-            table_of(cells<T>{extremes}, cells<std::int32_t>{std::vector(extremes.size(), -7)}));
+            table_of(nullable_cells<T>{extremes},
+                     nullable_cells<std::int32_t>{std::vector(extremes.size(), -7)}));
   };
   one(std::uint32_t{});
   one(std::uint64_t{});
@@ -426,7 +344,7 @@ TEST_F(composite, floats_among_each_other) {
     for (int i = 0; i < 4; ++i)
       values.push_back(key);
   const auto made = [&](unsigned few) {
-    return table_of(some<std::uint32_t>(values.size(), few), cells<float>{values});
+    return table_of(some<std::uint32_t>(values.size(), few), nullable_cells<float>{values});
   };
   check(made(2), {{}, {}}, made(3));
   check(made(2), {{}, {true}}, made(3));
@@ -434,18 +352,18 @@ TEST_F(composite, floats_among_each_other) {
 
 TEST_F(composite, one_value_and_none) {
   const auto one = [](std::size_t size) {
-    return table_of(cells<std::int64_t>{std::vector<std::int64_t>(size, 12345678901)},
-                    cells<std::uint32_t>{std::vector<std::uint32_t>(size, 7)});
+    return table_of(nullable_cells<std::int64_t>{std::vector<std::int64_t>(size, 12345678901)},
+                    nullable_cells<std::uint32_t>{std::vector<std::uint32_t>(size, 7)});
   };
   check(one(100), {{}, {}}, one(9));
   check(one(100), {{}, {}},
         table_of(some<std::int64_t>(9, 3, 2, 12345678900), some<std::uint32_t>(9, 9)));
   check(one(0), {{}, {false, missing_cells::last}}, one(9));
   for (const missing_cells how : ways) {
-    const cells<std::int32_t> nothing{{1, 2, 3}, {false, false, false}};
-    check(table_of(nothing, cells<std::int32_t>{{5, 5, 6}}), {{true, how}, {}},
-          table_of(cells<std::int32_t>{{0, 0, 2}, {false, true, true}},
-                   cells<std::int32_t>{{5, 5, 6}}));
+    const nullable_cells<std::int32_t> nothing{{1, 2, 3}, {false, false, false}};
+    check(table_of(nothing, nullable_cells<std::int32_t>{{5, 5, 6}}), {{true, how}, {}},
+          table_of(nullable_cells<std::int32_t>{{0, 0, 2}, {false, true, true}},
+                   nullable_cells<std::int32_t>{{5, 5, 6}}));
   }
 }
 
@@ -453,7 +371,7 @@ TEST_F(composite, sixteen_columns_of_four_bits) {
   const auto made = [&](std::size_t size) {
     table all;
     for (int p = 0; p < 16; ++p) {
-      cells<std::int32_t> one = some<std::int32_t>(size, 2, 0, p);
+      nullable_cells<std::int32_t> one = some<std::int32_t>(size, 2, 0, p);
       one.values[0] = p;
       one.values[1] = p + 15;
       all.push_back(std::make_unique<typed_cells<std::int32_t>>(std::move(one)));
@@ -469,8 +387,8 @@ TEST_F(composite, sixteen_columns_of_four_bits) {
 TEST_F(composite, as_many_bits_as_there_are) {
   using limits = std::numeric_limits<std::int32_t>;
   const auto made = [] {
-    return table_of(cells<std::int32_t>{{limits::min(), 0, limits::max(), -1}},
-                    cells<std::int32_t>{{limits::max(), 5, limits::min(), 6}});
+    return table_of(nullable_cells<std::int32_t>{{limits::min(), 0, limits::max(), -1}},
+                    nullable_cells<std::int32_t>{{limits::max(), 5, limits::min(), 6}});
   };
   for (const bool descending : {false, true})
     check(made(), {{descending}, {!descending}}, made());
@@ -479,15 +397,17 @@ TEST_F(composite, as_many_bits_as_there_are) {
 TEST_F(composite, columns_far_apart_are_numbered) {
   using limits = std::numeric_limits<std::int32_t>;
   const auto pair = [] {
-    return table_of(cells<std::int32_t>{{limits::min(), 0, limits::max(), -1}},
-                    cells<std::int32_t>{{limits::max(), 5, limits::min(), 6}});
+    return table_of(nullable_cells<std::int32_t>{{limits::min(), 0, limits::max(), -1}},
+                    nullable_cells<std::int32_t>{{limits::max(), 5, limits::min(), 6}});
   };
   check(pair(), {{}, {false, missing_cells::last}}, pair());
-  const auto all = [] { return table_of(cells<std::uint64_t>{{0, 1, ~std::uint64_t{0}}}); };
+  const auto all = [] {
+    return table_of(nullable_cells<std::uint64_t>{{0, 1, ~std::uint64_t{0}}});
+  };
   check(all(), {{false, missing_cells::first}}, all());
 
   const auto random = [&](std::size_t size, unsigned missing) {
-    cells<std::uint64_t> made = some<std::uint64_t>(size, 30, missing);
+    nullable_cells<std::uint64_t> made = some<std::uint64_t>(size, 30, missing);
     for (std::uint64_t& value : made.values)
       value = value * 0x9e37'79b9'7f4a'7c15;
     return made;
@@ -511,7 +431,7 @@ TEST_F(composite, columns_far_apart_are_numbered) {
 // Strings of 0 to 40 bytes, which begin alike.
 TEST_F(composite, strings_among_numbers) {
   const auto words = [&](std::size_t size, unsigned few, unsigned missing) {
-    cells<std::string> made;
+    nullable_cells<std::string> made;
     for (std::size_t i = 0; i < size; ++i) {
       const std::uint64_t drawn = below(random_, few);
       made.values.push_back(
@@ -546,7 +466,7 @@ TEST_F(composite, more_bits_than_there_are_by_different_values) {
     for (std::size_t i = 0; i < size; ++i)
       rows[i] = size < values ? below(random_, values + 9) : i;
     for (std::size_t p = 0; p < 13; ++p) {
-      cells<std::uint64_t> one;
+      nullable_cells<std::uint64_t> one;
       for (const std::uint64_t row : rows)
         one.values.push_back((row + (below(random_, 9) == 0 ? below(random_, 2) : 0)) *
                              (apart + p));
@@ -592,7 +512,8 @@ TEST_F(composite, more_bits_than_there_are_by_different_values) {
 }
 
 TEST_F(composite, numbers_of_up_to_32_bits_are_narrow) {
-  const auto rows = table_of(cells<std::int64_t>{{-5, 65530}}, cells<std::int64_t>{{0, 65535}});
+  const auto rows =
+      table_of(nullable_cells<std::int64_t>{{-5, 65530}}, nullable_cells<std::int64_t>{{0, 65535}});
   const auto columns = placed(rows);
   const composite_keys keys(tested_backend(), at(), {{columns[0]}, {columns[1]}});
   EXPECT_EQ(keys.parts()[0].bits, 16U);
@@ -600,7 +521,8 @@ TEST_F(composite, numbers_of_up_to_32_bits_are_narrow) {
   EXPECT_EQ(to_string(keys.format()), "uint32");
   EXPECT_TRUE(keys.is_full());
   check(rows, {{}, {}},
-        table_of(cells<std::int64_t>{{-5, 65530, 65531}}, cells<std::int64_t>{{0, 65535, 65536}}));
+        table_of(nullable_cells<std::int64_t>{{-5, 65530, 65531}},
+                 nullable_cells<std::int64_t>{{0, 65535, 65536}}));
 }
 
 TEST_F(composite, cells_apart_and_bitmaps_that_begin_within_a_byte) {
@@ -627,19 +549,20 @@ TEST_F(composite, columns_that_fit_in_steps) {
   constexpr std::int64_t day = 86'400'000'000;
   // Days as microseconds, whole numbers as doubles, and two values far apart.
   const auto days = [&](std::size_t size, std::int64_t few, unsigned missing, std::int64_t off) {
-    cells<std::int64_t> made = some<std::int64_t>(size, static_cast<unsigned>(few), missing, -2);
+    nullable_cells<std::int64_t> made =
+        some<std::int64_t>(size, static_cast<unsigned>(few), missing, -2);
     for (std::int64_t& value : made.values)
       value = value * day + off * (static_cast<std::int64_t>(below(random_, 3)) - 1);
     return made;
   };
   const auto whole = [&](std::size_t size, double apart) {
-    cells<double> made = some<double>(size, 5);
+    nullable_cells<double> made = some<double>(size, 5);
     for (double& value : made.values)
       value *= apart;
     return made;
   };
   const auto far = [&](std::size_t size) {
-    cells<std::int32_t> made = some<std::int32_t>(size, 2);
+    nullable_cells<std::int32_t> made = some<std::int32_t>(size, 2);
     for (std::int32_t& value : made.values)
       value = value * 2'000'000'000 - 1'000'000'000;
     return made;
@@ -659,8 +582,9 @@ TEST_F(composite, columns_that_fit_in_steps) {
   // No more columns are counted so than have to be.
   EXPECT_EQ(keys.parts()[1].bits + keys.parts()[2].bits, 62U);
   const auto holds = [&](std::int64_t time) {
-    const auto others = table_of(cells<std::int64_t>{{time}}, cells<std::int32_t>{{1'000'000'000}},
-                                 cells<std::int32_t>{{-1'000'000'000}});
+    const auto others = table_of(nullable_cells<std::int64_t>{{time}},
+                                 nullable_cells<std::int32_t>{{1'000'000'000}},
+                                 nullable_cells<std::int32_t>{{-1'000'000'000}});
     return keys.holds(at(), placed(others));
   };
   EXPECT_TRUE(holds(0));
@@ -683,10 +607,11 @@ TEST_F(composite, what_is_greater_than_all_numbers_has_none) {
 }
 
 TEST_F(composite, holds_what_it_spans) {
-  const auto rows = table_of(cells<std::int32_t>{{1, 9}}, cells<std::int32_t>{{-3, 3}});
+  const auto rows =
+      table_of(nullable_cells<std::int32_t>{{1, 9}}, nullable_cells<std::int32_t>{{-3, 3}});
   const auto columns = placed(rows);
   const composite_keys keys(tested_backend(), at(), {{columns[0]}, {columns[1], true}});
-  const auto holds = [&](cells<std::int32_t> first, cells<std::int32_t> second) {
+  const auto holds = [&](nullable_cells<std::int32_t> first, nullable_cells<std::int32_t> second) {
     const auto others = table_of(std::move(first), std::move(second));
     return keys.holds(at(), placed(others));
   };
