@@ -93,6 +93,22 @@ TEST_F(kept_columns, what_is_cut_off_or_appended_to_is_refused) {
   expect_error<invalid_argument>([&] { load(longer); }, {"bytes"});
 }
 
+// Numbers of a part that do not go together: those of the first one are behind how many parts the
+// key and its head have.
+TEST_F(kept_columns, parts_of_other_spans_are_refused) {
+  constexpr std::size_t first_part = 4;
+  constexpr std::size_t first = first_part + 5;
+  for (std::size_t place = first; place < first + 4; ++place) {  // first, last, step, bits
+    std::uint64_t number = 0;
+    std::memcpy(&number, whole_.data() + 8 * place, sizeof number);
+    for (const std::uint64_t other : {number + 1, number - 1, 2 * number, std::uint64_t{64}}) {
+      bytes changed = whole_;
+      std::memcpy(changed.data() + 8 * place, &other, sizeof other);
+      expect_error<invalid_argument>([&] { load(changed); }, {"bytes"});
+    }
+  }
+}
+
 TEST_F(kept_columns, changed_bits_do_no_harm) {
   auto random = generator(10);
   for (int i = 0; i < (small_scale() ? 100 : 1000); ++i) {
