@@ -16,7 +16,7 @@ namespace raydex {
 
 /// Options of `direct`; by name as `options_of` and `raydex structures direct` list them.
 struct direct_options {
-  unsigned limit = 4;         ///< places that there may be for each key: 1 to 1024
+  unsigned limit = 4;         ///< places that there may be for each key; at least 1
   batch_schedule batch = {};  ///< how batches run on `cuda`
 };
 
@@ -29,7 +29,8 @@ struct direct_options {
 /// than `limit` places for each entry, naming the span. Answers all that an ordered structure does.
 ///
 /// *Cost*: build: the sort of `sorted_array`; unless each key is there once, a pass over what it
-/// sorted and three over the places, all in order. A point: one read; all else two reads of
+/// sorted and three over the places, all in order. A point: one read, and none if each key is there
+/// once and they ascend in the order of row ids from 0 on; all else two reads of
 /// neighbouring places, and the row ids. `predecessor` and `successor` among repeated keys: a
 /// search over the places. *Memory*: resident: a row id a place if each key is there once,
 /// otherwise two, and a row id an entry. Peak of the build: that of `sorted_array`, or what it
@@ -59,6 +60,7 @@ class RAYDEX_EXPORT direct : public index {
     made.ranks = static_cast<const RowId*>(places_.ranks);
     made.rows = static_cast<const RowId*>(places_.rows);
     made.different = places_.different;
+    made.are_rows = places_.are_rows;
     return made;
   }
 
@@ -74,6 +76,7 @@ class RAYDEX_EXPORT direct : public index {
     const void* ranks = nullptr;   ///< the rank of each, or null
     const void* rows = nullptr;    ///< the row ids by rank, or null
     bool different = true;         ///< whether no two keys are equal
+    bool are_rows = false;         ///< whether the row id of each place is its number
   };
   /// Set by the build.
   place_storage places_;

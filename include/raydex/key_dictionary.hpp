@@ -15,7 +15,7 @@
 
 namespace raydex {
 
-class ordered_dictionary;
+class held_dictionary;
 struct grown_dictionary;
 
 /// Strings, which it owns.
@@ -29,13 +29,24 @@ struct owned_strings {
   }
 };
 
-/// The different keys of a column in their order, and numbers that have the same order: those of
-/// an order-preserving dictionary encoding.
+/// Which numbers the keys of a dictionary have.
+enum class key_numbering : std::uint8_t {
+  by_order,  ///< those of an order-preserving dictionary encoding; keys are found by a search
+  by_row     ///< as the rows follow that keys are in first; keys are found by a hash
+};
+
+/// The different keys of a column, and numbers of them.
 ///
-/// The number of the r-th key, from 0 on, is 2 r + 1. A key that is none of the dictionary's has
-/// the number between those of its neighbours: 0 before all of them, 2 `size()` behind them. So an
-/// index over the numbers of a column answers points, ranges, ranks and closest keys as one over
-/// the column would, and a column of numbers is one of a composite key like others.
+/// *By order*, numbers have the order of keys: that of the r-th key, from 0 on, is 2 r + 1. A key
+/// that is none of the dictionary's has the number between those of its neighbours: 0 before all of
+/// them, 2 `size()` behind them. So an index over the numbers of a column answers points, ranges,
+/// ranks and closest keys as one over the column would, and a column of numbers is one of a
+/// composite key like others.
+///
+/// *By row*, the r-th key that a column has first, from 0 on, has the number r, and what is none of
+/// the dictionary's has the number `size()`. An index over such numbers answers points alone. They
+/// are dense, so `direct` has a place for each; and where no key repeats or is missing they are the
+/// rows themselves.
 ///
 ///     const string_column names = ...;
 ///     packed_keys numbers, rows;
@@ -47,12 +58,16 @@ struct owned_strings {
 /// where one begins with the other, the shorter one comes first. The bytes that all strings begin
 /// with are compared once; the first word of a string is the 8 bytes behind them.
 ///
-/// *Cost*: to make it, a radix sort of first words, and of strings that share theirs, another one a
-/// round, by where they differ next, until they differ or end; a pair of strings is compared by one
-/// thread. For numbers a search in a tree and a comparison a key, for prefixes two searches; where
-/// many keys share a first word, as many comparisons more as the logarithm of how many.
+/// *Cost*, by order: to make it, a radix sort of first words, and of strings that share theirs,
+/// another one a round, by where they differ next, until they differ or end; a pair of strings is
+/// compared by one thread. For numbers a search in a tree and a comparison a key, for prefixes two
+/// searches; where many keys share a first word, as many comparisons more as the logarithm of how
+/// many. By row: to make it, an insertion a row into a table, and a pass over its buckets; if keys
+/// repeat, a lookup a row. For numbers one bucket of 64 bytes, and in one of six lookups another
+/// one, which has keys of up to 16 bytes, if all have one size; else it says where the string is,
+/// which is compared.
 ///
-/// *Memory*, bytes for each different key:
+/// *Memory*, bytes for each different key, by order:
 /// - 8.6 for its first word;
 /// - 8 more if strings go beyond that;
 /// - 8 more and a copy of it, unless all strings have the same size, of up to 16 bytes behind those
@@ -61,10 +76,14 @@ struct owned_strings {
 ///
 /// To make it, up to 60 bytes a row more, and 100 where all share their first word.
 ///
+/// By row: 31 if all have one size, of up to 16 bytes; else 23, 8 for where its string begins, and
+/// a copy of it. To make it, if keys repeat or are missing, 12 a row more, and the table has room
+/// for as many keys as rows, unless those that differ are less than a fourth.
+///
 /// *Streams*: making it synchronises; numbers are queued, and are to be done before it is
 /// destroyed. *Threads*: several may look up numbers at a time. Calls throw `invalid_argument`,
-/// `unavailable`, `unsupported` (strings of more than 2^31 bytes among 2^32 that differ late),
-/// `out_of_memory`, `cuda_error`.
+/// `unavailable`, `unsupported` (strings of more than 2^31 bytes among 2^32 that differ late; 2^32
+/// - 1 rows by row, and ranges of prefixes), `out_of_memory`, `cuda_error`.
 class RAYDEX_EXPORT key_dictionary {
  public:
   /// Of the keys of a column, which may be gone afterwards.
@@ -75,15 +94,19 @@ class RAYDEX_EXPORT key_dictionary {
   /// @param numbers_of_rows if not null, gets the numbers of the column's rows
   /// @param rows if not null, gets the rows whose key is not missing, as uint32 or uint64, in the
   /// order of their numbers, and `numbers_of_rows` has these in that order, too: what an index is
-  /// built over without a sort
+  /// built over without a sort. Only by order
+  /// @param numbering which numbers keys have
   key_dictionary(backend where, const context& on, const key_part& keys,
-                 packed_keys* numbers_of_rows = nullptr, packed_keys* rows = nullptr);
+                 packed_keys* numbers_of_rows = nullptr, packed_keys* rows = nullptr,
+                 key_numbering numbering = key_numbering::by_order);
   /// Takes over another one, which can only be assigned to or destroyed afterwards.
   key_dictionary(key_dictionary&&) noexcept;
   /// The same, in place of its own keys.
   key_dictionary& operator=(key_dictionary&&) noexcept;
   ~key_dictionary();
 
+  /// Which numbers its keys have.
+  key_numbering numbering() const noexcept { return numbering_; }
   /// How many different keys there are.
   std::uint64_t size() const noexcept;
   /// Bytes of memory that it has.
@@ -102,21 +125,23 @@ class RAYDEX_EXPORT key_dictionary {
   /// @param keys as the column was: of strings, or of the same format
   bool holds(const context& on, const key_part& keys) const;
 
-  /// The different strings in their order, by a copy: string r is that of number 2 r + 1. Throws
+  /// The different strings as their numbers follow, by a copy: string r is that of number 2 r + 1
+  /// by order, of number r by row. Throws
   /// `invalid_argument` if the column was of no strings.
   ///
   /// @param on memory and a stream, which must both outlive the result
   owned_strings keys(const context& on) const;
 
-  /// The codes of the different keys in their order, by a copy: what `encode` makes of them, and of
-  /// byte strings their bytes as a number, the first one highest. Throws `invalid_argument` if the
-  /// column was of strings.
+  /// The codes of the different keys as their numbers follow, by a copy: what `encode` makes of
+  /// them, and of byte strings their bytes as a number, the first one highest. Throws
+  /// `invalid_argument` if the column was of strings.
   ///
   /// @param on memory and a stream, which must both outlive the result
   buffer<std::uint64_t> codes(const context& on) const;
 
   /// Ranges of numbers: for each string those of all keys that begin with it. Missing ones are
-  /// missing. Throws `invalid_argument` if the column was of no strings.
+  /// missing. Throws `invalid_argument` if the column was of no strings, and `unsupported` if
+  /// numbers are by row.
   ///
   /// @param on memory and a stream, which must both outlive the result
   /// @param prefixes the strings
@@ -143,9 +168,15 @@ class RAYDEX_EXPORT key_dictionary {
   // uint32 if there are fewer than 2^31 keys, else uint64.
   key_format format_of_numbers() const;
 
+  // The place among the keys of one that has a number.
+  std::uint64_t place_of(std::uint64_t number) const {
+    return numbering_ == key_numbering::by_order ? number / 2 : number;
+  }
+
   backend where_;
+  key_numbering numbering_;
   std::optional<key_format> format_;  // of the column; nothing for strings
-  std::unique_ptr<ordered_dictionary> held_;
+  std::unique_ptr<held_dictionary> held_;
 };
 
 /// What `key_dictionary::grown` makes.

@@ -235,7 +235,6 @@ void bind_arrow_stream(nb::module_& to);
 void bind_index(nb::module_& to);
 void bind_aggregates(nb::module_& to);
 void bind_joins(nb::module_& to);
-void bind_strings(nb::module_& to);
 void bind_minima(nb::module_& to);
 void bind_partitions(nb::module_& to);
 void bind_windows(nb::module_& to);

@@ -105,20 +105,24 @@ std::vector<std::tuple<std::optional<std::string>, bool, std::string>> columns_o
   return all;
 }
 
+key_numbering numbering_of(bool by_row) {
+  return by_row ? key_numbering::by_row : key_numbering::by_order;
+}
+
 // With the numbers of the column's rows, and, if they are to be in order, these rows; not those of
 // a column that may miss some, since an index is to count them.
 std::tuple<std::unique_ptr<key_dictionary>, std::unique_ptr<packed_keys>,
            std::optional<std::unique_ptr<packed_keys>>>
 dictionary_of(const std::string& backend_name, const session& from, address stream,
-              const key_part& keys, bool in_order) {
+              const key_part& keys, bool in_order, bool by_row) {
   auto numbers = std::make_unique<packed_keys>();
   std::optional<std::unique_ptr<packed_keys>> rows;
   const bool are_all_there =
       std::visit([](const auto& cells) { return cells.validity == nullptr; }, keys);
   if (in_order && are_all_there) rows = std::make_unique<packed_keys>();
-  auto words =
-      std::make_unique<key_dictionary>(parse_backend(backend_name), context_of(from, stream), keys,
-                                       numbers.get(), rows ? rows->get() : nullptr);
+  auto words = std::make_unique<key_dictionary>(parse_backend(backend_name),
+                                                context_of(from, stream), keys, numbers.get(),
+                                                rows ? rows->get() : nullptr, numbering_of(by_row));
   return {std::move(words), std::move(numbers), std::move(rows)};
 }
 
@@ -184,15 +188,17 @@ std::unique_ptr<owned_strings> keys_in_order(const key_dictionary& self, const s
 // 0.
 std::unique_ptr<key_dictionary> dictionary_of_host(const std::string& backend_name,
                                                    const session& to, address stream,
-                                                   const string_column& keys) {
+                                                   const string_column& keys, bool by_row) {
   const backend where = parse_backend(backend_name);
   const context on = context_of(to, stream);
-  if (where == backend::cpu) return std::make_unique<key_dictionary>(where, on, keys);
+  const auto made_of = [&](const string_column& own) {
+    return std::make_unique<key_dictionary>(where, on, own, nullptr, nullptr, numbering_of(by_row));
+  };
+  if (where == backend::cpu) return made_of(keys);
   const auto* const offsets = static_cast<const std::uint64_t*>(keys.offsets);
   const auto own_offsets = to.upload(std::span(offsets, keys.size + 1));
   const auto own_bytes = to.upload(std::span(keys.bytes, offsets[keys.size]));
-  return std::make_unique<key_dictionary>(
-      where, on, string_column{own_bytes.data(), own_offsets.data(), true, keys.size, {}});
+  return made_of({own_bytes.data(), own_offsets.data(), true, keys.size, {}});
 }
 
 bool holds_all(const key_dictionary& self, const session& from, address stream,
@@ -286,9 +292,9 @@ void bind_composite_keys(nb::module_& to) {
       });
   nb::class_<key_dictionary>(to, "KeyDictionary")
       .def_static("of", dictionary_of, arg("backend"), arg("session"), arg("stream"), arg("keys"),
-                  arg("in_order"), without_gil())
+                  arg("in_order"), arg("by_row"), without_gil())
       .def_static("of_host", dictionary_of_host, arg("backend"), arg("session"), arg("stream"),
-                  arg("keys"), without_gil())
+                  arg("keys"), arg("by_row"), without_gil())
       .def("numbers", numbers_of, arg("session"), arg("stream"), arg("keys"),
            nb::keep_alive<0, 2>(), without_gil())
       .def("holds", holds_all, arg("session"), arg("stream"), arg("keys"), without_gil())
@@ -298,6 +304,9 @@ void bind_composite_keys(nb::module_& to) {
       .def("ranges_of_prefixes", ranges_of_prefixes, arg("session"), arg("stream"), arg("prefixes"),
            without_gil())
       .def_prop_ro("size", &key_dictionary::size)
+      .def_prop_ro(
+          "by_row",
+          [](const key_dictionary& self) { return self.numbering() == key_numbering::by_row; })
       .def_prop_ro("resident_bytes", &key_dictionary::resident_bytes);
 }
 

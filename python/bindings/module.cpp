@@ -178,7 +178,6 @@ NB_MODULE(_raydex, module) {
   bind_index(module);
   bind_aggregates(module);
   bind_joins(module);
-  bind_strings(module);
   bind_minima(module);
   bind_partitions(module);
   bind_windows(module);

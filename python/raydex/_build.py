@@ -15,7 +15,7 @@ from raydex._columns import Column, column_of, dtype_of, row_ids_in, short_texts
 from raydex._composite import CompositeIndex, Packing, check_columns, columns_of_build
 from raydex._devices import Device
 from raydex._dictionaries import Dictionary
-from raydex._errors import InvalidArgument, Unsupported
+from raydex._errors import InvalidArgument
 from raydex._index import Index
 from raydex._progress import shown
 from raydex._sources import Source, look, same_device
@@ -29,6 +29,8 @@ from raydex.typing import (
     StructureName,
     Unpack,
 )
+
+_ANY_SPAN: KeyOptions = {"limit": 2**32 - 1}  # of numbers, whatever is erased
 
 
 @renamed(column_of="column")
@@ -65,11 +67,10 @@ def build(
 
         Texts, bytes and UUIDs, of a list or any library, are in the order of their bytes. In host memory, strings of
         up to 8 bytes that do not end in NUL are keys by themselves. Others are numbered by a dictionary of them, so
-        that probes take a search more, and `insert` of a string that is new builds the index anew, or is refused on
-        a GPU. With the structures `hash_open` and `hash_bucket` those in host memory are found by a hash in its place:
-        built in a fraction of the time, points mostly two to four times as fast, and nothing but points: `first`,
-        `count`, `rows`, `contains`, `isin`, `lookup` and joins; the index reads the column, which must not change.
-        `raydex.starts_with` makes probes of prefixes.
+        that probes take a search more, and `insert` of a string that is new builds the index anew. With `hash_open`,
+        if no option of it is given, the dictionary finds them by a hash in its place, and answers points alone; it is
+        built in less time, and points are mostly two to four times as fast. `raydex.starts_with` makes probes of
+        prefixes.
         Categories are in the order of their texts.
 
         Decimals in host memory (Arrow's of any width, Polars', DuckDB's) are integers of their last digit: of 64 bits
@@ -120,7 +121,7 @@ def build(
     Returns
     -------
     Index, or CompositeIndex of several columns
-        The column may be freed or changed afterwards, but for strings that are found by a hash.
+        The column may be freed or changed afterwards.
 
     Raises
     ------
@@ -160,13 +161,14 @@ def build(
     if keys.key.dtype is None:
         keys = short_texts(source, number) or keys
     with shown("build", keys.size, progress):
-        if keys.key.dtype is None and target.number is None and structure.startswith("hash_"):
-            return _build_over_strings(keys, target, structure, options, rows)
         row_ids = _row_ids(rows, source, keys.size, target, number)
         words, column, ids = None, keys.native, row_ids and row_ids.native
         if keys.key.dtype is None:
-            ordered = rows is None and options.get("layout") != "keys"  # which takes no rows
-            words, numbers, in_order = Dictionary.with_entries(keys, number, target, ordered)
+            by_row = structure == "hash_open" and not options
+            ordered = not by_row and rows is None and options.get("layout") != "keys"  # which takes no rows
+            words, numbers, in_order = Dictionary.with_entries(keys, number, target, ordered, by_row)
+            if by_row:
+                structure, options = "direct", _ANY_SPAN
             column, ids = numbers.column, in_order.column if in_order else ids
         native = _native(structure, target, number, column, ids, options)
     return Index(native, target, keys.key, kept, number, words=words)
@@ -214,15 +216,6 @@ def _build_composite(
         native = _native(structure, target, number, packing.rows.column, row_ids and row_ids.native, options)
     packing.rows = None
     return CompositeIndex(native, packing, kept, number)
-
-
-def _build_over_strings(
-    keys: Column, target: Device, structure: str, options: Mapping[str, object], rows: Any
-) -> Index:
-    if rows is not None:
-        raise Unsupported("rows: of strings that are found by a hash they are the positions; leave rows out")
-    native = _raydex.StringIndex(target.session(), 0, keys.native, structure, option_texts(options, structure, build))
-    return Index(native, target, keys.key, None, 0, keys)
 
 
 def _fit_32_bits(rows: Source, stream: int) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strings of any length as numbers in their order, which structures take as keys. Also what begins with strings, as
-ranges of keys or numbers. Columns of composite keys are numbered by the library."""
+"""Strings of any length as numbers, which structures take as keys. Also what begins with strings, as ranges of keys or
+numbers. Columns of composite keys are numbered by the library."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from raydex._sources import Source
 
 
 class Dictionary:
-    """The different cells of a column, in their order."""
+    """The different cells of a column: in their order, or `by_row`, as the rows follow that they are in first, found
+    by a hash."""
 
     def __init__(self, native: _raydex.KeyDictionary, device: Device) -> None:
         self._native = native
@@ -29,25 +30,27 @@ class Dictionary:
     @classmethod
     def of(cls, column: Column, stream: int, device: Device) -> tuple[Dictionary, Column]:
         """That of a column, and its numbers."""
-        made, numbers, _ = cls.with_entries(column, stream, device, False)
+        made, numbers, _ = cls.with_entries(column, stream, device)
         return (made, made._column(numbers, column))
 
     @classmethod
     def with_entries(
-        cls, column: Column, stream: int, device: Device, in_order: bool
+        cls, column: Column, stream: int, device: Device, in_order: bool = False, by_row: bool = False
     ) -> tuple[Dictionary, _raydex.PackedKeys, _raydex.PackedKeys | None]:
         """That of a column, and its numbers: if they are to be in order, and no cell is missing, ascending ones and
         their rows; else by row, and None."""
         native, numbers, rows = device.run(
-            _raydex.KeyDictionary.of, device.backend, device.session(), stream, column.native, in_order
+            _raydex.KeyDictionary.of, device.backend, device.session(), stream, column.native, in_order, by_row
         )
         return (cls(native, device), numbers, rows)
 
     @classmethod
-    def of_host(cls, cells: StringCells, device: Device, stream: int) -> Dictionary:
-        """That of different strings in host memory, in order."""
+    def of_host(cls, cells: StringCells, device: Device, stream: int, by_row: bool) -> Dictionary:
+        """That of different strings in host memory, as their numbers follow."""
         column = column_of(Source("keys", None, HOST, cells), 0)
-        made = device.run(_raydex.KeyDictionary.of_host, device.backend, device.session(), stream, column.native)
+        made = device.run(
+            _raydex.KeyDictionary.of_host, device.backend, device.session(), stream, column.native, by_row
+        )
         return cls(made, device)
 
     def numbers(self, column: Column, stream: int) -> Column:
@@ -69,11 +72,16 @@ class Dictionary:
         return bool(self._device.run(self._native.holds, self._device.session(), stream, column.native))
 
     @property
+    def by_row(self) -> bool:
+        return self._native.by_row
+
+    @property
     def size(self) -> int:
         return self._native.size
 
     def strings(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-        """Where its keys begin, and where the last one ends, and their letters, in host memory."""
+        """Where its keys begin as their numbers follow, and where the last one ends, and their letters, in host
+        memory."""
         own = self._device.run(self._native.keys, self._device.session())
         offsets = view(own.offsets, self.size + 1, "i8", own)
         return (offsets, view(own.bytes, int(offsets[-1]), "u1", own))

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 def edit(index: Any, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> range:
     """The rows that were inserted, if they are numbered on: if keys are, and no rows are given."""
     index._check_open()
-    index._check_ordered("erase" if insert is None else "append" if insert_rows is None else "insert")
     if index._key.is_void:
         raise InvalidArgument(
             "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"

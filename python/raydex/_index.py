@@ -136,16 +136,14 @@ class Index(Held):
         key: Key,
         kept: Any,
         stream: int,
-        strings: Column | None = None,
         words: Dictionary | None = None,
     ) -> None:
-        """`strings`: those that are found by a hash; `words`: the dictionary whose numbers are the keys."""
+        """`words`: the dictionary whose numbers are the keys."""
         self._number = next(_numbers)
         super().__init__(native, device, kept, stream)
         self._key = key
-        self._strings = strings  # which are read by queries
-        self._is_hashed = strings is not None
         self._words = words
+        self._is_hashed = words is not None and words.by_row  # strings, which only points find then
         self._version: Any = (native, words, key)  # which belong together, for whoever asks while an edit replaces them
         self._clients: Any = None  # of JAX: they keep streams that a close waits for
         self._session = device.session()
@@ -164,6 +162,8 @@ class Index(Held):
         """Structure, backend, options, rows, and bytes as measured."""
         (structure, backend, key, bits, n, entries, most, options, resident, peak) = self._native.info()
         own = self._own_bytes()
+        if self._is_hashed:  # a table of strings, and places for their numbers
+            structure, options = "hash_open", ""
         if self._key.unit or self._key.dtype is None:
             key = str(self._key)
         return IndexInfo(
@@ -205,7 +205,7 @@ class Index(Held):
             super()._free()
         finally:
             _raydex.forget_index(self._number)
-            self._strings = self._words = self._clients = None
+            self._words = self._clients = None
             self._version = (self._native, None, self._key)
 
     def _asked_on(self) -> list[int]:
@@ -216,8 +216,8 @@ class Index(Held):
 
         The file is written whole or not at all: beside its path, and moved there once it is on the disk. What was
         there before stays until then, and those who have it open keep it. Texts, times with their units, and columns
-        that were packed come back as they were. Strings that are found by a hash are `raydex.Unsupported`, as is `rx`
-        with `primitives="rows"`: keep the column, and build the index again.
+        that were packed come back as they were. `rx` with `primitives="rows"` is `raydex.Unsupported`: keep the column,
+        and build the index again.
 
         Cost: a read of the index and a write of as many bytes, for which the disk is waited."""
         name = path_of(path)
@@ -228,16 +228,12 @@ class Index(Held):
     def _note(self) -> bytes:
         """What the library does not know: what its keys stand for."""
         self._check_open()
-        if self._is_hashed:
-            raise Unsupported(
-                "save: strings that are found by a hash are read where the column has them; keep the column and build "
-                "the index again, or build it with structure='auto'"
-            )
         facts: dict[str, Any] = {"key": facts_of_key(self._key), "next_row": self._next_row}
         if self._words is None:
             return note_of(facts)
         offsets, letters = self._words.strings()
-        return note_of(facts | {"strings": [len(letters), len(offsets)]}, (offsets, letters))
+        facts |= {"strings": [len(letters), len(offsets)]} | ({"by_row": True} if self._is_hashed else {})
+        return note_of(facts, (offsets, letters))
 
     @classmethod
     def _of_note(cls, native: Any, note: bytes, device: Device, stream: int, kept: Any) -> Index:
@@ -259,7 +255,9 @@ class Index(Held):
     ) -> Index:
         """The same of what a note says, whose arrays begin at `end`."""
         key = key_in(facts, native.info()[2])
-        words = dictionary_of(note, end, facts["strings"], key, device, stream) if key.dtype is None else None
+        words = None
+        if key.dtype is None:
+            words = dictionary_of(note, end, facts["strings"], key, facts.get("by_row") is True, device, stream)
         return Index(native, device, key, kept, stream, words=words)
 
     def _bytes(self) -> bytes:
@@ -289,7 +287,7 @@ class Index(Held):
         Both have the same memory until one of them is edited; the edit copies the index first, through host memory.
         Whoever asks a snapshot never waits for edits of the index; `snapshot` itself waits for one that runs. Cost:
         none. The next edit of either costs a copy of the index: three times its memory while it copies, then twice,
-        until one of the two is closed. Strings that are found by a hash take no edits, and have no snapshots.
+        until one of the two is closed.
 
         *Errors*: of the edit `raydex.Unsupported`, if the index cannot be copied, and `OutOfMemory`."""
         with self._changes:
@@ -298,8 +296,6 @@ class Index(Held):
     def _twin(self, called: str, make: Callable[[], Any]) -> Index:
         """Another index with these entries, whose native one a call makes, within `_changes`."""
         self._check_open()
-        if self._is_hashed:
-            raise Unsupported(f"{called}: strings that are found by a hash take no edits; ask the index itself")
         if self._edited_on is None:
             self._edited_on = {}
         twin = self._over(self._device.run(make), self._streams[self._stream])
@@ -331,13 +327,13 @@ class Index(Held):
         """Refuses what an index that finds strings by a hash does not answer."""
         if self._is_hashed:
             raise Unsupported(
-                f"{operation}: strings of any length are found by a hash here, which takes points of first, count, "
-                "rows, contains, isin, lookup and join; build with structure='auto' for more"
+                f"{operation}: strings of any length are found by a hash here, which takes points alone; build with "
+                "structure='auto' for more"
             )
 
     def _numbered(self, column: Column, key: Key, words: Dictionary | None, stream: int) -> Column:
         """A column of probes as the structure has its keys."""
-        if key.dtype is not None or self._is_hashed:
+        if key.dtype is not None:
             return column
         if words is None:
             self._check_open()
@@ -426,7 +422,6 @@ class Index(Held):
         `values`: a column with a cell for each row; it has to be given. The sum is int64 for signed values, uint64
         for unsigned ones, both modulo 2^64, float64 for floating ones, and 0 where nothing matches. A missing value
         adds nothing. Cost: a search, and a read for each matching row."""
-        self._check_ordered("sum")
         check_has_values(values, upper)
         batch = self._batch(lower, upper, stream)
         source = look_at_values(values)
@@ -487,14 +482,11 @@ class Index(Held):
             self._check_open()
             call = Call(batch.library, str(self._device), stream)
             _, _, begin, end = batch.arguments
-            if self._is_hashed:
-                found = self._device.run(batch.native.match, *call.context, begin, "inner")
+            side = self._device.run(_raydex.Join.over, *call.context, batch.native)
+            if end is None:
+                found = self._device.run(side.match, *call.context, [begin], "inner")
             else:
-                side = self._device.run(_raydex.Join.over, *call.context, batch.native)
-                if end is None:
-                    found = self._device.run(side.match, *call.context, [begin], "inner")
-                else:
-                    found = self._device.run(side.match_ranges, *call.context, begin, end, "inner")
+                found = self._device.run(side.match_ranges, *call.context, begin, end, "inner")
             info = self.info
             return LazyMatches(found, call, None, self, max(info.n, info.max_row_id + 1))
 

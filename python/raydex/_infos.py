@@ -10,8 +10,7 @@ from raydex.typing import DeviceName, StructureName
 
 @dataclass(frozen=True)
 class IndexInfo:
-    """What an index is and what it holds. `build_peak_bytes` leaves out what it took to sort strings; it is 0 of those
-    that are found by a hash, where it is not known."""
+    """What an index is and what it holds. `build_peak_bytes` leaves out what it took to sort or hash strings."""
 
     structure: StructureName
     """The name of the structure."""

@@ -493,10 +493,7 @@ def _join_index(index: Index, probe: Any, how: str, stream: Any, dtype: str, laz
         call = Call(points.source.library, str(index._device), stream)
         key = points.native(call.stream)
         index._streams[call.stream] = call.kept
-        if index._is_hashed:
-            found = index._native.match(*call.context, key, how)
-        else:
-            side = call.device.run(_raydex.Join.over, *call.context, index._native)
-            found = call.device.run(side.match, *call.context, [key], how)
+        side = call.device.run(_raydex.Join.over, *call.context, index._native)
+        found = call.device.run(side.match, *call.context, [key], how)
         build_rows = max(index.info.n, index.info.max_row_id + 1)
         return rows_of(Joined(found, call, how, dtype, build_rows, None, index), lazy)

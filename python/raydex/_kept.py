@@ -64,7 +64,9 @@ def key_of_format(name: str) -> Key:
     return Key(np.dtype({"float": "float32", "double": "float64"}.get(name, name)))
 
 
-def dictionary_of(note: bytes, begin: int, sizes: Any, key: Key, device: Device, stream: int) -> Dictionary:
+def dictionary_of(
+    note: bytes, begin: int, sizes: Any, key: Key, by_row: bool, device: Device, stream: int
+) -> Dictionary:
     """That of the strings behind a note."""
     letters_size, count = (operator.index(one) for one in sizes)
     if letters_size < 0 or count < 1 or begin + 8 * count + letters_size != len(note):
@@ -74,7 +76,7 @@ def dictionary_of(note: bytes, begin: int, sizes: Any, key: Key, device: Device,
     if offsets[0] != 0 or offsets[-1] != letters_size or bool((offsets[1:] < offsets[:-1]).any()):
         raise ValueError("strings that lie nowhere")
     cells = strings_in(letters, offsets, None, key.unit)
-    words = Dictionary.of_host(cells, device, stream)
+    words = Dictionary.of_host(cells, device, stream, by_row)
     if words.size != count - 1:
         raise ValueError("strings that are not different")
     return words

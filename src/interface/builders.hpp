@@ -167,7 +167,8 @@ struct operation_table {
   sorted_searcher* search_sorted;
   sorted_searcher* search_by_tree;
   ascending_keys_builder* hold_ascending;
-  ordered_dictionary_builder* order_keys;
+  dictionary_builder* order_keys;
+  dictionary_builder* hash_keys;
   composite_span_finder* find_composite_spans;
   composite_span_finder* find_composite_steps;
   composite_key_packer* pack_composite_keys;

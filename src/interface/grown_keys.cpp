@@ -270,7 +270,7 @@ grown_dictionary key_dictionary::grown(const context& on, const index& over, con
       had.words = by.fetch(this->keys(on));
     }
     for (std::uint64_t& code : had.codes) {
-      code /= 2;
+      code = place_of(code);
       // An index may come from a file that somebody changed.
       if (code >= this->size())
         throw invalid_argument("over: some of its keys are no numbers of this dictionary");
@@ -278,7 +278,7 @@ grown_dictionary key_dictionary::grown(const context& on, const index& over, con
     }
     const joined_cells cells(by, had, fetched_part(by, keys).view());
     packed_keys numbers;
-    key_dictionary made(where_, on, cells.view(), &numbers);
+    key_dictionary made(where_, on, cells.view(), &numbers, nullptr, numbering_);
     auto built = build_like(by, over.info(), std::move(numbers), held.rows, rows);
     return {std::move(made), std::move(built)};
   });

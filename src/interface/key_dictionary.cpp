@@ -11,14 +11,19 @@
 namespace raydex {
 
 key_dictionary::key_dictionary(backend where, const context& on, const key_part& keys,
-                               packed_keys* numbers_of_rows, packed_keys* rows) try
-    : where_(where), format_(format_of_part(keys)) {
+                               packed_keys* numbers_of_rows, packed_keys* rows,
+                               key_numbering numbering) try
+    : where_(where), numbering_(numbering), format_(format_of_part(keys)) {
   check_available(where);
   check_space(on, where);
   check_key(where, "keys", {keys});
   if (rows != nullptr && numbers_of_rows == nullptr)
     throw invalid_argument("rows: they are those of numbers; give numbers_of_rows, too");
-  held_ = operation_on(where, &operation_table::order_keys)(on, keys, {numbers_of_rows, rows});
+  if (rows != nullptr && numbering == key_numbering::by_row)
+    throw invalid_argument("rows: numbers by_row are in no order of keys; number them by_order");
+  const auto make = numbering == key_numbering::by_order ? &operation_table::order_keys
+                                                         : &operation_table::hash_keys;
+  held_ = operation_on(where, make)(on, keys, {numbers_of_rows, rows});
 } catch (...) {
   rethrow_as_error();
 }
@@ -59,8 +64,12 @@ bool key_dictionary::holds(const context& on, const key_part& keys) const try {
   const packed_keys numbers = this->numbers(on, keys);
   const column cells = numbers.view();
   if (cells.size == 0) return true;
-  // Those of keys are odd, so that their distances from 1 are even.
   composite_part part;
+  if (numbering_ == key_numbering::by_row) {
+    operation_on(where_, &operation_table::find_composite_spans)(on, {&cells, 1}, {&part, 1});
+    return part.first > part.last || part.last < size();
+  }
+  // Those of keys are odd, so that their distances from 1 are even.
   operation_on(where_, &operation_table::find_composite_steps)(on, {&cells, 1}, {&part, 1});
   return part.step % 2 == 0;
 } catch (...) {

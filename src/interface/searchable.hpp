@@ -85,27 +85,28 @@ class ascending_keys {
 using ascending_keys_builder = std::unique_ptr<ascending_keys>(const context& on,
                                                                const column& sorted);
 
-// Different keys in order, and their numbers: see `key_dictionary`.
-class ordered_dictionary {
+// Different keys and their numbers: see `key_dictionary`.
+class held_dictionary {
  public:
-  ordered_dictionary(const ordered_dictionary&) = delete;
-  ordered_dictionary& operator=(const ordered_dictionary&) = delete;
-  virtual ~ordered_dictionary() = default;
+  held_dictionary(const held_dictionary&) = delete;
+  held_dictionary& operator=(const held_dictionary&) = delete;
+  virtual ~held_dictionary() = default;
 
   std::uint64_t size() const noexcept { return size_; }
   std::uint64_t resident_bytes() const noexcept { return resident_bytes_; }
   // The numbers of keys of the column's format.
   virtual packed_keys numbers(const context& on, const key_part& keys) const = 0;
-  // The keys of a column of strings.
+  // The keys of a column of strings, as their numbers follow.
   virtual owned_strings keys(const context& on) const = 0;
-  // The codes of the keys of another column, of so many bits.
+  // The codes of the keys of another column, of so many bits, likewise.
   virtual buffer<std::uint64_t> codes(const context& on, unsigned bits) const = 0;
-  // The numbers of all keys that begin with strings; the column has strings.
+  // The numbers of all keys that begin with strings; the column has strings, and numbers are by
+  // order.
   virtual packed_ranges ranges_of_prefixes(const context& on,
                                            const string_column& strings) const = 0;
 
  protected:
-  ordered_dictionary() = default;
+  held_dictionary() = default;
   std::uint64_t size_ = 0;
   std::uint64_t resident_bytes_ = 0;
 };
@@ -116,9 +117,8 @@ struct row_numbers {
   packed_keys* rows = nullptr;     // the rows of these
 };
 
-using ordered_dictionary_builder = std::unique_ptr<ordered_dictionary>(const context& on,
-                                                                       const key_part& keys,
-                                                                       const row_numbers& numbers);
+using dictionary_builder = std::unique_ptr<held_dictionary>(const context& on, const key_part& keys,
+                                                            const row_numbers& numbers);
 
 // Rows in the order of keys and times, and where windows of probes lie among them.
 class ordered_times {

@@ -45,10 +45,12 @@ def device():
 
 
 def words_of(kind, count, random, missing=0.2):
-    """Texts that repeat, some of them missing; `kind`: short ones, of any length, with 64 bytes in common."""
-    begin = {"short": "", "any": "word " * 3, "common": URL}[kind]
+    """Texts that repeat, some of them missing; `kind`: short ones, of any length, with 64 bytes in common, of 16."""
+    begin = {"short": "", "any": "word " * 3, "common": URL, "whole": "0" * 16}[kind]
     cells = [begin[: 5 * (one % 4)] + str(one) if kind == "any" else begin + str(one)
              for one in random.integers(0, 300, count)]
+    if kind == "whole":
+        cells = [one[-16:] for one in cells]
     return pa.array([None if random.random() < missing else one for one in cells], pa.string())
 
 
@@ -115,6 +117,24 @@ def test_hash_tables(device, random):
         same(device, index.count(device(points)), on_host.count(points))
         found, expected = index.rows(device(points)), on_host.rows(points)
         same(device, found.rows, expected.rows)
+
+
+@pytest.mark.parametrize("kind", ["any", "common", "whole"])
+def test_found_by_a_hash(device, kind, random, tmp_path):
+    keys, more = words_of(kind, 3000, random), words_of(kind, 500, random)
+    index, on_host = raydex.build(device(keys), "hash_open"), raydex.build(keys, "hash_open")
+    for one, there in ((index, device(more)), (on_host, more)):
+        one.append(there)
+    on_host.save(tmp_path / "x")
+    index.save(tmp_path / "y")
+    for one in (index, raydex.load(tmp_path / "x", device="cuda"), raydex.load(tmp_path / "y", device="cuda")):
+        assert one.info.structure == "hash_open" and len(one) == len(on_host)
+        same(device, one.rows(device(more)).rows, on_host.rows(more).rows)
+    for one, there in ((index, device(keys)), (on_host, keys)):
+        one.erase(there)
+    same(device, index.first(device(more)), on_host.first(more))
+    with pytest.raises(raydex.Unsupported, match="upper: strings of any length are found by a hash"):
+        index.count(device(keys), device(keys))
 
 
 def test_edits(device, random):

@@ -169,14 +169,27 @@ def test_notes_of_dictionaries_that_are_damaged():
 
 
 def test_what_is_not_kept_says_so(tmp_path):
-    hashed = raydex.build(["somebody else", "nobody in sight"], "hash_open")
-    by_rows = raydex.build([1, 2], "rx", primitives="rows")
-    for index in (hashed, by_rows):
-        copies = (copy.copy, copy.deepcopy) if index is by_rows else ()  # see test_snapshots.py
-        for keep in (lambda one: one.save(tmp_path / "x"), pickle.dumps, *copies):
-            with pytest.raises(raydex.Unsupported, match="save: .*keep the column"):
-                keep(index)
+    index = raydex.build([1, 2], "rx", primitives="rows")
+    for keep in (lambda one: one.save(tmp_path / "x"), pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(raydex.Unsupported, match="save: .*keep the column"):
+            keep(index)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("keys", [
+    ["somebody else", None, "nobody in sight", "somebody else"], [uuid.UUID(int=i % 5) for i in range(9)],
+])  # fmt: skip
+def test_strings_that_are_found_by_a_hash(keys, tmp_path):
+    index = raydex.build(keys, "hash_open", rows=np.arange(7, 7 + len(keys)))
+    index.append([keys[0]])
+    index.save(tmp_path / "x")
+    for kept in (raydex.load(tmp_path / "x"), raydex.load(tmp_path / "x", verify=False),
+                 pickle.loads(pickle.dumps(index)), copy.copy(index)):  # fmt: skip
+        assert kept.info.structure == "hash_open" and kept.info.key == index.info.key
+        assert kept.rows(keys).rows.tolist() == index.rows(keys).rows.tolist()
+        assert kept.append(keys[-1:]).start == index._next_row
+        with pytest.raises(raydex.Unsupported, match="rank: strings of any length are found by a hash"):
+            kept.rank(keys[:1])
 
 
 def test_what_no_file_is(tmp_path):

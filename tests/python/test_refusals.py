@@ -57,9 +57,6 @@ REFUSED = {
     "two dimensions of texts": (lambda: count([["a", "b"], ["c", "d"]]), "points: it has 2 dimensions, (2, 2)"),
     "swapped bytes": (
         lambda: raydex.build(KEYS.astype(">i8")), "column: its bytes are swapped; give x.astype('<i8')"),
-    "rows of long texts": (
-        lambda: raydex.build(["more than eight letters", "b"], "hash_open", rows=[1, 2]),
-        "rows: of strings that are found by a hash"),
     "fractions as rows": (lambda: raydex.build(KEYS, rows=np.array([0.5, 1, 2])), "row ids are integers"),
     "a third column of a range join": (
         lambda: raydex.join_range(KEYS, KEYS, KEYS),

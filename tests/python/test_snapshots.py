@@ -98,13 +98,6 @@ def test_copies_of_columns_that_are_numbered():
     assert index.count((["b"], [2])).tolist() == [1]
 
 
-def test_strings_that_are_found_by_a_hash():
-    index = raydex.build(["a long name of one", "b"], "hash_open")
-    for make in (lambda: index.snapshot(), lambda: copy.copy(index), lambda: copy.deepcopy(index)):
-        with pytest.raises(raydex.Unsupported, match="take no edits; ask the index itself"):
-            make()
-
-
 def test_a_query_that_began_before_an_edit():
     """Its index is asked as it is by then, whatever becomes of a snapshot."""
     index = raydex.build(np.arange(10))

@@ -294,16 +294,13 @@ def test_refusals():
     """Of those that are found by a hash."""
     index = raydex.build(pa.array(["a", "b", "of nine bytes"]), "hash_open")
     calls = {
-        "upper": lambda: index.count(["a"], ["b"]), "sum": lambda: index.sum(["a"]),
+        "upper": lambda: index.count(["a"], ["b"]),
         "rank": lambda: index.rank(["a"]), "index": lambda: raydex.aggregate(index),
         "predecessor": lambda: index.predecessor(["a"]), "successor": lambda: index.successor(["a"]),
-        "insert": lambda: index.insert(["c"], [2]), "erase": lambda: index.erase(["a"]),
     }
     for name, call in calls.items():
         with pytest.raises(NotImplementedError, match=f"{name}: strings of any length are found by a hash here"):
             call()
-    with pytest.raises(raydex.Unsupported, match="rows: of strings that are found by a hash they are the positions"):
-        raydex.build(pa.array(["of nine bytes"]), "hash_bucket", rows=[3])
     with pytest.raises(raydex.InvalidArgument, match="structure: 'tree'"):
         raydex.build(pa.array(["a"]), "tree")
     check(raydex.build(["a longer word than a key"]), ["a longer word than a key"], ["a"])

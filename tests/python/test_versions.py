@@ -53,8 +53,6 @@ class Versions(RuleBasedStateMachine):
     def build(self, structure, kind, cells):
         if structure == "direct":
             kind = "integers"
-        if structure.startswith("hash_") and kind == "long texts":  # found by hashes of them
-            kind = "short texts"
         cells = [0, 1, 2, 3, *cells]  # columns of a key take no others later
         model = Model(None, kind, [(cell, row) for row, cell in enumerate(cells)], len(cells))
         model.index = raydex.build(model.keys(cells), structure)

@@ -90,8 +90,13 @@ struct executor {
   template <class Function>
   static void for_each(const context& /*on*/, const Function& f, std::uint64_t size) {
     for_blocks(size, size <= 256 ? 256 : 64, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i)
-        f(i);
+      if constexpr (requires { f.template some<together>(begin, 1, end); }) {
+        for (std::uint64_t i = begin; i < end; i += together)
+          f.template some<together>(i, 1, end);
+      } else {
+        for (std::uint64_t i = begin; i < end; ++i)
+          f(i);
+      }
     });
   }
   static void for_each(const context& /*on*/, const core::put_key_hashes& put, std::uint64_t size) {

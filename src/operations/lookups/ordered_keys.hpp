@@ -17,16 +17,12 @@
 #include "raydex/key_dictionary.hpp"
 #include "src/interface/searchable.hpp"
 #include "src/operations/joins/slices.hpp"
+#include "src/operations/lookups/dictionary_columns.hpp"
 #include "src/operations/lookups/search_sorted.hpp"
 #include "src/operations/lookups/sorted_column.hpp"
 #include "src/operations/machine.hpp"
 
 namespace raydex {
-
-inline const validity_bitmap& validity_of(const key_part& part) {
-  return std::visit([](const auto& cells) -> const validity_bitmap& { return cells.validity; },
-                    part);
-}
 
 // Sorts the rows of a column by key.
 template <executor Executor, class RowId>
@@ -160,38 +156,12 @@ class key_order {
   bool all_differ_ = false;  // by their first words
 };
 
-// What is common to the strings of a column; `prefix` is 0 where there are none.
 template <executor Executor>
-core::common_bytes find_common_bytes(const context& on, const core::key_cells& strings,
-                                     std::uint64_t size) {
-  constexpr std::uint64_t none = ~std::uint64_t{0};
-  std::uint64_t row = 0;
-  if (strings.fixed.validity != nullptr) {
-    buffer<std::uint64_t> first(on, 1);
-    Executor::set(on, first.data(), none);
-    Executor::for_each(on, core::find_first_valid{strings.fixed, first.data()}, size);
-    row = Executor::read(on, first.data());
-  }
-  if (size == 0 || row == none) return {0, 0, 0, 0};
-  constexpr std::uint64_t chunk = core::find_common_bytes::chunk;
-  core::common_bytes all{none, none, 0, 0};
-  buffer<std::uint64_t> found(on, sizeof all / sizeof(std::uint64_t));
-  Executor::copy_in(on, found.data(), &all, sizeof all);
-  Executor::for_each_in_warps(
-      on,
-      core::find_common_bytes{strings, row, size,
-                              reinterpret_cast<core::common_bytes*>(found.data())},
-      (size + chunk - 1) / chunk);
-  Executor::copy_out(on, &all, found.data(), sizeof all);
-  return all;
-}
-
-template <executor Executor>
-class built_dictionary final : public ordered_dictionary {
+class built_dictionary final : public held_dictionary {
  public:
   built_dictionary(const context& on, const key_part& keys, const row_numbers& numbers) {
     const std::uint64_t size = size_of({keys});
-    core::key_words words{std::visit([](const auto& c) { return key_cells_of(c); }, keys)};
+    core::key_words words{key_cells_of(keys)};
     if (words.of.is_strings) {
       const core::common_bytes common = find_common_bytes<Executor>(on, words.of, size);
       words.skipped = skipped_ = common.prefix;
@@ -206,18 +176,17 @@ class built_dictionary final : public ordered_dictionary {
     with_row_id(row_ids_of(size),
                 [&](auto row_id) { hold<decltype(row_id)>(on, words, keys, numbers); });
     resident_bytes_ = tree_->resident_bytes() + seconds_.bytes() + second_at_.bytes() +
-                      offsets_.bytes() + strings_.bytes();
+                      strings_.offsets.bytes() + strings_.bytes.bytes();
   }
 
   packed_keys numbers(const context& on, const key_part& keys) const override {
-    packed_keys made = room(on, size_of({keys}));
-    put_missing(on, keys, made);
+    packed_keys made = room_for_numbers(on, size_, size_of({keys}));
+    put_missing<Executor>(on, keys, made);
     if (size_ == 0) {
       Executor::clear(on, made.narrow.data(), made.narrow.size());
       return made;
     }
-    const core::key_words all{
-        std::visit([](const auto& cells) { return key_cells_of(cells); }, keys), skipped_};
+    const core::key_words all{key_cells_of(keys), skipped_};
     if (made.format.width == 4 && skipped_ == 0 && (!all.of.is_strings || are_whole_)) {
       tree_->run(on, [&]<class View>(const View& in) {
         return core::number_whole_keys<View>{
@@ -239,19 +208,19 @@ class built_dictionary final : public ordered_dictionary {
     owned_strings made;
     made.offsets = {on, size_ + 1};
     if (!are_whole_) {
-      made.bytes = {on, strings_.size()};
-      Executor::copy(on, made.bytes.data(), strings_.data(), strings_.size());
+      made.bytes = {on, strings_.bytes.size()};
+      Executor::copy(on, made.bytes.data(), strings_.bytes.data(), strings_.bytes.size());
       if (size_ == 0) {
         Executor::clear(on, made.offsets.data());
       } else {
-        Executor::copy(on, made.offsets.data(), offsets_.data(), offsets_.size());
+        Executor::copy(on, made.offsets.data(), strings_.offsets.data(), strings_.offsets.size());
       }
       return made;
     }
     made.bytes = {on, size_ * bytes_};
     Executor::for_each(
         on,
-        core::put_whole_strings{strings_.data(), skipped_, bytes_, words(), seconds_.data(),
+        core::put_whole_strings{strings_.bytes.data(), skipped_, bytes_, words(), seconds_.data(),
                                 made.bytes.data(), made.offsets.data(), size_},
         size_ + 1);
     return made;
@@ -264,7 +233,8 @@ class built_dictionary final : public ordered_dictionary {
   }
 
   packed_ranges ranges_of_prefixes(const context& on, const string_column& strings) const override {
-    packed_ranges made{room(on, strings.size), room(on, strings.size)};
+    packed_ranges made{room_for_numbers(on, size_, strings.size),
+                       room_for_numbers(on, size_, strings.size)};
     for_each_words(
         strings, [&](const core::key_words& words, std::uint64_t first, std::uint64_t count) {
           buffer<std::uint64_t> firsts(on, count);
@@ -282,33 +252,14 @@ class built_dictionary final : public ordered_dictionary {
               },
               at(made.upper, first));
         });
-    put_missing(on, strings, made.lower);
-    put_missing(on, strings, made.upper);
+    put_missing<Executor>(on, strings, made.lower);
+    put_missing<Executor>(on, strings, made.upper);
     return made;
   }
 
  private:
-  using numbers_at = std::variant<std::uint32_t*, std::uint64_t*>;
-
   // The first word of each key.
   const std::uint64_t* words() const { return static_cast<const std::uint64_t*>(tree_->codes()); }
-
-  // Room for numbers, which go up to twice the size.
-  packed_keys room(const context& on, std::uint64_t size) const {
-    packed_keys made;
-    if (size_ < std::uint64_t{1} << 31) {
-      made.narrow = {on, size};
-    } else {
-      made.format = key_format(key_type::uint64);
-      made.wide = {on, size};
-    }
-    return made;
-  }
-
-  static numbers_at at(packed_keys& made, std::uint64_t first) {
-    if (made.format.width == 4) return made.narrow.data() + first;
-    return made.wide.data() + first;
-  }
 
   // Calls f(words, first, count) for slices of keys.
   template <class F>
@@ -316,9 +267,7 @@ class built_dictionary final : public ordered_dictionary {
     for_each_slice(size_of({keys}), [&](std::uint64_t first, std::uint64_t count) {
       const key_part some =
           std::visit([&](const auto& cells) { return key_part(slice(cells, first, count)); }, keys);
-      f(core::key_words{std::visit([](const auto& cells) { return key_cells_of(cells); }, some),
-                        skipped_},
-        first, count);
+      f(core::key_words{key_cells_of(some), skipped_}, first, count);
     });
   }
 
@@ -339,22 +288,13 @@ class built_dictionary final : public ordered_dictionary {
         to);
   }
 
-  static void put_missing(const context& on, const key_part& keys, packed_keys& made) {
-    if (validity_of(keys) == nullptr) return;
-    const std::uint64_t size = size_of({keys});
-    made.validity = {on, (size + 7) / 8};
-    Executor::for_each(on,
-                       core::put_validity{composite_of({keys}, false), size, made.validity.data()},
-                       made.validity.size());
-  }
-
   core::dictionary_view view(const core::key_words& probes) const {
     core::key_words all{{}, skipped_};
-    all.of.bytes = strings_.data();
-    all.of.offsets = offsets_.data();
+    all.of.bytes = strings_.bytes.data();
+    all.of.offsets = strings_.offsets.data();
     all.of.wide_offsets = true;
     all.of.is_strings = true;
-    all.of.size = offsets_.size() == 0 ? 0 : offsets_.size() - 1;
+    all.of.size = strings_.offsets.size() == 0 ? 0 : strings_.offsets.size() - 1;
     return {probes, all, are_whole_, bytes_, words(), seconds_.data(), second_at_.data(), size_};
   }
 
@@ -384,7 +324,7 @@ class built_dictionary final : public ordered_dictionary {
     tree_ = std::make_unique<tree>(on, column(std::span(first_words, size_)));
     put_rows(on, size, order, ranks, numbers);
     if (numbers.of_rows != nullptr && numbers.rows == nullptr)
-      put_missing(on, column_of_keys, *numbers.of_rows);
+      put_missing<Executor>(on, column_of_keys, *numbers.of_rows);
     Executor::synchronise(on);
   }
 
@@ -394,7 +334,8 @@ class built_dictionary final : public ordered_dictionary {
                     const RowId* rows) {
     if (has_seconds_) put_second_words(on, keys, firsts, rows);
     // Of whole ones, the first one says what they begin with.
-    copy_strings(on, keys.of, rows, are_whole_ ? std::min<std::uint64_t>(size_, 1) : size_);
+    const std::uint64_t copies = are_whole_ ? std::min<std::uint64_t>(size_, 1) : size_;
+    strings_ = copy_strings<Executor>(on, keys.of, rows, copies);
   }
 
   template <class RowId>
@@ -402,7 +343,7 @@ class built_dictionary final : public ordered_dictionary {
                 const buffer<std::uint64_t>& ranks, const row_numbers& numbers) const {
     if (numbers.of_rows == nullptr) return;
     const bool in_order = numbers.rows != nullptr;
-    packed_keys made = room(on, in_order ? order.size() : size);
+    packed_keys made = room_for_numbers(on, size_, in_order ? order.size() : size);
     std::visit(
         [&]<class Number>(Number* out) {
           if (!in_order) Executor::clear(on, out, size);
@@ -446,20 +387,6 @@ class built_dictionary final : public ordered_dictionary {
     if (Executor::read(on, any.data()) == 0) second_at_ = {};
   }
 
-  // Copies the strings of some rows.
-  template <class RowId>
-  void copy_strings(const context& on, const core::key_cells& of, const RowId* rows,
-                    std::uint64_t size) {
-    if (size == 0) return;
-    offsets_ = {on, size + 1};
-    Executor::clear(on, offsets_.data());
-    Executor::for_each(on, core::put_string_sizes<RowId>{of, rows, offsets_.data() + 1}, size);
-    Executor::inclusive_sum(on, offsets_.data() + 1, size);
-    strings_ = {on, Executor::read(on, offsets_.data() + size)};
-    Executor::for_each_in_groups(
-        on, core::copy_strings<RowId>{of, rows, offsets_.data(), strings_.data()}, size);
-  }
-
   using tree = built_ascending_keys<std::uint64_t, Executor>;
 
   std::uint64_t skipped_ = 0;  // bytes that all strings begin with
@@ -469,13 +396,12 @@ class built_dictionary final : public ordered_dictionary {
   std::unique_ptr<tree> tree_;
   buffer<std::uint64_t> seconds_;
   buffer<std::uint32_t> second_at_;  // none where all of them are 8
-  buffer<std::uint64_t> offsets_;
-  buffer<char> strings_;
+  copied_strings strings_;
 };
 
 template <executor Executor>
-std::unique_ptr<ordered_dictionary> order_keys(const context& on, const key_part& keys,
-                                               const row_numbers& numbers) {
+std::unique_ptr<held_dictionary> order_keys(const context& on, const key_part& keys,
+                                            const row_numbers& numbers) {
   return std::make_unique<built_dictionary<Executor>>(on, keys, numbers);
 }
 

@@ -87,12 +87,22 @@ class built_direct final
             span + 1);
       }
     }
+    made.storage.are_rows = are_rows(on, made);
     made.storage.firsts = made.firsts.data();
     made.storage.ranks = made.ranks.data();
     made.storage.rows = made.rows.data();
     this->wait_before_replacing(on);
     held_ = std::move(made);
     this->places_ = held_.storage;
+  }
+
+  // Whether places are ranks, and the row id of each is its number.
+  static bool are_rows(const context& on, const filled& made) {
+    if (made.firsts.size() == 0 || made.ranks.size() != 0) return false;
+    spread_counts<1, Executor> others(on);
+    Executor::for_each(on, core::count_other_rows<RowId>{made.firsts.data(), others[0]},
+                       made.firsts.size());
+    return others.sums(on)[0] == 0;
   }
 
   void do_keep(const context& own, kept_memory& file) override {
@@ -115,6 +125,8 @@ class built_direct final
     to.firsts = held_.firsts.data();
     to.ranks = held_.ranks.data();
     to.rows = held_.rows.data();
+    // Pages of a file are not read before somebody asks for them.
+    to.are_rows = own.memory.space() != memory_space::host && are_rows(own, held_);
     this->places_ = to;
     if (file.verifies()) load_again(own, file, is_dense);
   }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -95,6 +96,7 @@ class dictionary : public backend_test {
               std::all_of(wanted.begin(), wanted.end(),
                           [&](const auto& one) { return !one || keys.count(*one) != 0; }));
     check_order(placed_rows.parts.front(), numbers_of(rows));
+    check_by_row(rows, wanted, wide);
     if constexpr (std::is_same_v<T, std::string>) {
       check_prefixes(words, sorted, wanted);
       check_keys(words, sorted);
@@ -105,6 +107,60 @@ class dictionary : public backend_test {
       EXPECT_EQ(at().download(words.codes(at())), codes);
     }
     return words;
+  }
+  // Numbers as the rows follow that keys are in first, and an index over them.
+  template <class T>
+  void check_by_row(const cells_of<T>& rows, const cells_of<T>& wanted, bool wide) {
+    const placed_table placed_rows(at(), {rows}, wide);
+    const placed_table placed_wanted(at(), {wanted}, !wide);
+    const key_part& keys = placed_rows.parts.front();
+    packed_keys numbers;
+    const key_dictionary words(tested_backend(), at(), keys, &numbers, nullptr,
+                               key_numbering::by_row);
+    EXPECT_EQ(words.numbering(), key_numbering::by_row);
+
+    std::vector<T> different;
+    std::map<T, std::uint64_t, less_of<T>> number_of_key;
+    std::map<T, std::uint32_t, less_of<T>> first_rows;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      if (!rows[row] || !number_of_key.emplace(*rows[row], different.size()).second) continue;
+      first_rows.emplace(*rows[row], static_cast<std::uint32_t>(row));
+      different.push_back(*rows[row]);
+    }
+    const auto numbers_of = [&](const cells_of<T>& of) {
+      number_cells all;
+      for (const auto& key : of) {
+        const auto found = key ? number_of_key.find(*key) : number_of_key.end();
+        const auto number = found == number_of_key.end() ? different.size() : found->second;
+        all.push_back(key ? std::optional<std::uint64_t>(number) : std::nullopt);
+      }
+      return all;
+    };
+    EXPECT_EQ(words.size(), different.size());
+    EXPECT_EQ(read(numbers), numbers_of(rows)) << "of rows";
+    EXPECT_EQ(read(words.numbers(at(), keys)), numbers_of(rows));
+    const packed_keys found = words.numbers(at(), placed_wanted.parts.front());
+    EXPECT_EQ(read(found), numbers_of(wanted));
+    EXPECT_TRUE(words.holds(at(), keys));
+    EXPECT_EQ(words.holds(at(), placed_wanted.parts.front()),
+              std::all_of(wanted.begin(), wanted.end(),
+                          [&](const auto& one) { return !one || number_of_key.contains(*one); }));
+    if constexpr (std::is_same_v<T, std::string>) {
+      check_keys(words, different);
+    } else {
+      std::vector<std::uint64_t> codes;
+      for (const T& key : different)
+        codes.push_back(encode(key) >> (8 * sizeof(encode(key)) - 8 * sizeof(T)));
+      EXPECT_EQ(at().download(words.codes(at())), codes);
+    }
+    const auto over = build("direct", tested_backend(), at(), numbers.view());
+    buffer<std::uint32_t> firsts(at(), wanted.size());
+    over->first(at(), points(found.view()), firsts);
+    const auto first = at().download(firsts);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const bool is_there = wanted[i] && first_rows.contains(*wanted[i]);
+      ASSERT_EQ(first[i], is_there ? first_rows.at(*wanted[i]) : not_found<std::uint32_t>) << i;
+    }
   }
   // The rows in the order of their numbers, equal ones in the order of the rows.
   void check_order(const key_part& keys, const number_cells& expected) {
@@ -135,13 +191,17 @@ class dictionary : public backend_test {
     const placed_table placed_rows(at(), {rows});
     const placed_table placed_more(at(), {more}, true);
     const placed_table placed_all(at(), {all});
-    packed_keys numbers;
-    const key_dictionary words(tested_backend(), at(), placed_rows.parts.front(), &numbers);
-    for (const char* const structure : {"btree", "hash_open"}) {
+    for (const auto& [structure, numbering] : {std::pair("btree", key_numbering::by_order),
+                                               std::pair("hash_open", key_numbering::by_order),
+                                               std::pair("direct", key_numbering::by_row)}) {
+      packed_keys numbers;
+      const key_dictionary words(tested_backend(), at(), placed_rows.parts.front(), &numbers,
+                                 nullptr, numbering);
       const auto over = build(structure, tested_backend(), at(), numbers.view());
       const grown_dictionary made =
           words.grown(at(), *over, placed_more.parts.front(), column(row_ids));
-      const key_dictionary expected(tested_backend(), at(), placed_all.parts.front());
+      const key_dictionary expected(tested_backend(), at(), placed_all.parts.front(), nullptr,
+                                    nullptr, numbering);
       const packed_keys wanted = made.words.numbers(at(), placed_all.parts.front());
       ASSERT_EQ(read(wanted), read(expected.numbers(at(), placed_all.parts.front())));
       EXPECT_EQ(made.words.size(), expected.size());
@@ -470,11 +530,13 @@ TEST_F(dictionary, Memory) {
   constexpr std::uint64_t size = 5000;
   const context plain = at();
   // Bytes of each row that stay, with those of strings, and that are held at the most.
-  const auto check_bytes = [&](const strings& rows, double stays, double most) {
+  const auto check_bytes = [&](const strings& rows, double stays, double most,
+                               key_numbering numbering = key_numbering::by_order) {
     const placed_table placed_rows(at(), {rows});
     const auto build_within = [&](const context& on) {
       packed_keys numbers;
-      key_dictionary words(tested_backend(), on, placed_rows.parts.front(), &numbers);
+      key_dictionary words(tested_backend(), on, placed_rows.parts.front(), &numbers, nullptr,
+                           numbering);
       return std::pair(std::move(words), std::move(numbers));
     };
     limited_resource counted(plain.memory, std::numeric_limits<std::size_t>::max());
@@ -491,6 +553,28 @@ TEST_F(dictionary, Memory) {
   check_bytes(random_strings(18, size, all_letters(), 16, 16, "", false), 17, 17 + 60);
   check_bytes(random_strings(19, size, "abcdefghij", 12, 20, "", false), 25 + 20, 25 + 20 + 60);
   check_bytes(random_strings(20, size, "ab", 30, 40, "", false), 29 + 40, 29 + 40 + 100);
+  const auto by_row = key_numbering::by_row;
+  check_bytes(random_strings(18, size, all_letters(), 16, 16, "", false), 31, 31 + 13, by_row);
+  check_bytes(random_strings(19, size, "abcdefghij", 12, 20, "", false), 31 + 17, 31 + 17 + 13,
+              by_row);
+  check_bytes(random_strings(32, size, "ab", 12, 12, "", false), 31, 31 + 13 + 12, by_row);
+}
+
+TEST_F(dictionary, ByRowHasNoOrder) {
+  const placed_table rows(at(), {strings{"b", "a"}});
+  packed_keys numbers;
+  packed_keys row_ids;
+  expect_error<invalid_argument>(
+      [&] {
+        const key_dictionary none(tested_backend(), at(), rows.parts.front(), &numbers, &row_ids,
+                                  key_numbering::by_row);
+      },
+      {"rows: numbers by_row are in no order of keys"});
+  const key_dictionary words(tested_backend(), at(), rows.parts.front(), nullptr, nullptr,
+                             key_numbering::by_row);
+  expect_error<unsupported>(
+      [&] { words.ranges_of_prefixes(at(), std::get<string_column>(rows.parts.front())); },
+      {"prefixes: numbers by_row"});
 }
 
 TEST_F(dictionary, OtherKeys) {

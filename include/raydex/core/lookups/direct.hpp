@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "raydex/core/config.hpp"
+#include "raydex/core/keys/edits.hpp"
 #include "raydex/core/keys/entries.hpp"
 #include "raydex/core/keys/key.hpp"
 #include "raydex/core/lookups/search.hpp"
@@ -36,6 +37,7 @@ class direct_view {
   const RowId* ranks = nullptr;   ///< by place, and one more; null: each place has one entry
   const RowId* rows = nullptr;    ///< by rank; null likewise
   bool different = true;          ///< whether no two keys are equal
+  bool are_rows = false;          ///< whether the row id of each place is its number
 
   /// Number of entries.
   RAYDEX_HD RowId size() const { return entries; }
@@ -43,7 +45,8 @@ class direct_view {
   /// The smallest row id of `key`, or the largest value of its type.
   RAYDEX_HD RowId find(Key key) const {
     const Key place = static_cast<Key>(key - smallest);  // wraps around below the smallest
-    return place < places ? load(firsts + place) : std::numeric_limits<RowId>::max();
+    if (place >= places) return std::numeric_limits<RowId>::max();
+    return are_rows ? static_cast<RowId>(place) : load(firsts + place);
   }
   /// The number of rows of `key`.
   RAYDEX_HD std::uint64_t count(Key key) const { return count(interval<Key>{key, key}); }
@@ -179,6 +182,18 @@ struct list_firsts {
   }
 };
 /// @}
+
+/// Counts the places whose row id is another number than theirs.
+template <class RowId>
+struct count_other_rows {
+  const RowId* firsts;  ///< of each place
+  spread_count others;  ///< 0 at first
+
+  /// Looks at a place.
+  RAYDEX_HD void operator()(std::uint64_t place) const {
+    others.add(place, firsts[place] == place ? 0 : 1);
+  }
+};
 
 /// Writes the key of each rank.
 template <class Key, class RowId>

@@ -48,6 +48,10 @@ struct key_words {
     const string_cell own = string(i);
     return at == differs_in_size ? own.size : own.word(skipped + at);
   }
+  /// Whether two keys of the column are equal.
+  RAYDEX_HD bool equal(std::uint64_t i, std::uint64_t j) const {
+    return of.is_strings ? first_difference(i, j, 0) == differs_nowhere : first(i) == first(j);
+  }
   /// Where two keys of the column differ, from a byte on; up to there they are equal. Bytes from
   /// `end` on are not looked at.
   RAYDEX_HD std::uint64_t first_difference(std::uint64_t i, std::uint64_t j, std::uint64_t from,
