@@ -76,7 +76,7 @@ enum class key_numbering : std::uint8_t {
 ///
 /// To make it, up to 60 bytes a row more, and 100 where all share their first word.
 ///
-/// By row: 31 if all have one size, of up to 16 bytes; else 23, 8 for where its string begins, and
+/// By row: 43 if all have one size, of up to 16 bytes; else 32, 8 for where its string begins, and
 /// a copy of it. To make it, if keys repeat or are missing, 12 a row more, and the table has room
 /// for as many keys as rows, unless those that differ are less than a fourth.
 ///

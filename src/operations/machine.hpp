@@ -35,13 +35,21 @@ struct group_item {
                             std::uint64_t /*i*/) const {}
 };
 
+struct line_item {
+  static constexpr unsigned per_thread = 1;
+  template <std::size_t N, class Group>
+  RAYDEX_HD void some(const Group& /*group*/, std::uint64_t /*begin*/, std::uint64_t /*step*/,
+                      std::uint64_t /*end*/) const {}
+};
+
 }  // namespace archetype
 
 // All functions are static. They queue work on the stream, unless they are said to wait for it.
 template <class E>
 concept executor = requires(const context& on, const batch_plan& plan,
                             const archetype::operation& operation, const archetype::item& item,
-                            const archetype::group_item& group_item, const column& keys,
+                            const archetype::group_item& group_item,
+                            const archetype::line_item& line_item, const column& keys,
                             const std::optional<column>& row_ids, const edits& batch,
                             const core::strided_list<std::uint64_t, std::uint32_t>& entries,
                             const sorted_edits<std::uint64_t, std::uint32_t>& sorted_batch,
@@ -69,7 +77,11 @@ concept executor = requires(const context& on, const batch_plan& plan,
   E::for_each_in_groups(on, group_item, size);
   // The same with a core::partitioning_group each, for work that keeps it busy.
   E::for_each_in_warps(on, group_item, size);
-  // The same with the largest groups, of up to 256 threads, for work that keeps them busy.
+  // Calls line_item.some<N>(group, begin, step, end) with a core::line_group, for N items each that
+  // are `step` apart; those from `end` on are none. N is `per_thread` where threads are many.
+  E::for_each_by_lines(on, line_item, size);
+  // The same as in groups with the largest ones, of up to 256 threads, for work that keeps them
+  // busy.
   E::for_each_in_blocks(on, group_item, size);
   // Adds to each number those before it.
   E::inclusive_sum(on, numbers, size);

@@ -33,6 +33,18 @@ concept reducing_group = group<G> &&
   { g.reduce(x, combine) } -> std::same_as<std::uint64_t>;
 };
 
+/// Groups that read and write lines of eight words of 64 bits, of 64 bytes, one for each thread.
+template <class G>
+concept line_group = group<G> &&
+    requires(const G& g, std::uint64_t* line, bool wanted, std::uint64_t (&words)[8]) {
+  // Reads the line of this thread, if it is wanted.
+  g.read_line(line, wanted, words);
+  // Writes it.
+  g.write_line(line, wanted, words);
+  // Whether any thread has the flag.
+  { g.any(wanted) } -> std::same_as<bool>;
+};
+
 /// Groups that add up numbers of their threads.
 template <class G>
 concept summing_group = group<G> && requires(const G& g, std::uint64_t x, std::uint64_t* scratch) {
@@ -112,9 +124,26 @@ struct group_of_one {
   RAYDEX_HD static T reduce(const T& x, const Combine& /*combine*/) {
     return x;
   }
+  /// It reads its own.
+  RAYDEX_HD static void read_line(const std::uint64_t* line, bool wanted,
+                                  std::uint64_t (&words)[8]) {
+    RAYDEX_UNROLL
+    for (unsigned w = 0; w < 8; ++w)
+      if (wanted) words[w] = line[w];
+  }
+  /// It writes its own.
+  RAYDEX_HD static void write_line(std::uint64_t* line, bool wanted,
+                                   const std::uint64_t (&words)[8]) {
+    RAYDEX_UNROLL
+    for (unsigned w = 0; w < 8; ++w)
+      if (wanted) line[w] = words[w];
+  }
+  /// Its own.
+  RAYDEX_HD static bool any(bool flag) { return flag; }
 };
 static_assert(merging_group<group_of_one> && partitioning_group<group_of_one> &&
-                  summing_group<group_of_one> && voting_group<group_of_one>,
+                  summing_group<group_of_one> && voting_group<group_of_one> &&
+                  line_group<group_of_one>,
               "a group of one serves wherever groups do");
 
 }  // namespace raydex::core

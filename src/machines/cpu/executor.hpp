@@ -126,6 +126,13 @@ struct executor {
     for_each_group(on, f, size, 1);
   }
   template <class Function>
+  static void for_each_by_lines(const context& /*on*/, const Function& f, std::uint64_t size) {
+    for_blocks(size, together, [&](std::uint64_t begin, std::uint64_t end) {
+      for (; begin < end; begin += together)
+        f.template some<together>(lone_thread{}, begin, 1, end);
+    });
+  }
+  template <class Function>
   static void for_each_in_blocks(const context& on, const Function& f, std::uint64_t size) {
     for_each_group(on, f, size, 1);
   }

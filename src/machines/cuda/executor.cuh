@@ -108,6 +108,10 @@ struct executor {
     cuda::for_each_in_groups<warp_group>(on, f, size);
   }
   template <class Function>
+  static void for_each_by_lines(const context& on, const Function& f, std::uint64_t size) {
+    cuda::for_each_by_lines(on, f, size);
+  }
+  template <class Function>
   static void for_each_in_blocks(const context& on, const Function& f, std::uint64_t size) {
     cuda::for_each_in_blocks(on, f, size);
   }

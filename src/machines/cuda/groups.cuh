@@ -115,6 +115,83 @@ class warp_group {
 };
 static_assert(core::partitioning_group<warp_group>, "warps must divide probes among shards");
 
+// The threads of a warp, of which each four read their lines together, 16 bytes each at a time:
+// what one thread reads in four pieces keeps the L1 four times as busy.
+class line_group : public warp_group {
+ public:
+  __device__ static void read_line(const std::uint64_t* line, bool wanted,
+                                   std::uint64_t (&words)[8]) {
+    std::uint32_t pieces[four][four] = {};
+    RAYDEX_UNROLL
+    for (unsigned r = 0; r < four; ++r) {
+      const auto* const from = line_of(wanted ? line : nullptr, r);
+      if (from == nullptr) continue;
+      const uint4 read = core::load(reinterpret_cast<const uint4*>(from) + own());
+      pieces[r][0] = read.x;
+      pieces[r][1] = read.y;
+      pieces[r][2] = read.z;
+      pieces[r][3] = read.w;
+    }
+    transpose(pieces);
+    RAYDEX_UNROLL
+    for (unsigned w = 0; w < 8; ++w)
+      words[w] = pieces[w / 2][w % 2 * 2] | std::uint64_t{pieces[w / 2][w % 2 * 2 + 1]} << 32;
+  }
+  __device__ static void write_line(std::uint64_t* line, bool wanted,
+                                    const std::uint64_t (&words)[8]) {
+    std::uint32_t pieces[four][four];
+    RAYDEX_UNROLL
+    for (unsigned w = 0; w < 8; ++w) {
+      pieces[w / 2][w % 2 * 2] = static_cast<std::uint32_t>(words[w]);
+      pieces[w / 2][w % 2 * 2 + 1] = static_cast<std::uint32_t>(words[w] >> 32);
+    }
+    transpose(pieces);
+    RAYDEX_UNROLL
+    for (unsigned r = 0; r < four; ++r) {
+      auto* const to = line_of(wanted ? line : nullptr, r);
+      if (to == nullptr) continue;
+      reinterpret_cast<uint4*>(to)[own()] =
+          uint4{pieces[r][0], pieces[r][1], pieces[r][2], pieces[r][3]};
+    }
+  }
+  __device__ static bool any(bool flag) { return vote(flag) != 0; }
+
+ private:
+  static constexpr unsigned four = 4;
+  __device__ static unsigned own() { return lane() % four; }
+
+  // What thread r of the four has. Shuffles are called here without `exchange_words`, which takes
+  // local memory, and so the L2, where there are many of them.
+  template <class Word>
+  __device__ static Word* line_of(Word* line, unsigned r) {
+    const auto address = static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(line));
+    return reinterpret_cast<Word*>(static_cast<std::uintptr_t>(
+        __shfl_sync(all_lanes, address, static_cast<int>(r), static_cast<int>(four))));
+  }
+
+  // Piece t of thread r becomes piece r of thread t. By words, so that all stay in registers.
+  __device__ static void transpose(std::uint32_t (&pieces)[four][four]) {
+    RAYDEX_UNROLL
+    for (unsigned distance = 1; distance < four; distance *= 2) {
+      const bool is_upper = (own() & distance) != 0;
+      RAYDEX_UNROLL
+      for (unsigned r = 0; r < four; ++r) {
+        if ((r & distance) != 0) continue;
+        RAYDEX_UNROLL
+        for (unsigned w = 0; w < four; ++w) {
+          const std::uint32_t lower = pieces[r][w];
+          const std::uint32_t upper = pieces[r | distance][w];
+          const std::uint32_t received =
+              __shfl_xor_sync(all_lanes, is_upper ? lower : upper, static_cast<int>(distance));
+          pieces[r][w] = is_upper ? received : lower;
+          pieces[r | distance][w] = is_upper ? upper : received;
+        }
+      }
+    }
+  }
+};
+static_assert(core::line_group<line_group>, "groups must read buckets of keys");
+
 // A thread by itself, which reads 16 bytes at a time.
 struct thread_group : core::group_of_one {
   template <class Number>
@@ -182,6 +259,23 @@ void for_each_in_groups(const context& on, const Function& f, std::uint64_t size
   const auto kernel = run_in_groups<Group, Function>;
   allow_shared_memory(kernel, bytes);
   launch(on.stream, blocks_for(size, groups), group_policy::threads, bytes, kernel, f, size);
+}
+
+template <class Function>
+__global__ void __launch_bounds__(group_policy::threads)
+    run_by_lines(const __grid_constant__ Function f, std::uint64_t size) {
+  constexpr unsigned per_thread = Function::per_thread;
+  f.template some<per_thread>(
+      line_group{}, std::uint64_t{blockIdx.x} * group_policy::threads * per_thread + threadIdx.x,
+      group_policy::threads, size);
+}
+
+// Calls f.some<f.per_thread>(group, begin, step, size) for all items below `size`, and those that
+// are left of a block.
+template <class Function>
+void for_each_by_lines(const context& on, const Function& f, std::uint64_t size) {
+  launch(on.stream, blocks_for(size, group_policy::threads * Function::per_thread),
+         group_policy::threads, 0, run_by_lines<Function>, f, size);
 }
 
 template <class Function>

@@ -54,7 +54,7 @@ class hashed_dictionary final : public held_dictionary {
     packed_keys made = room_for_numbers(on, size_, size);
     std::visit(
         [&]<class Slots, class Number>(const Slots& how, Number* out) {
-          Executor::for_each(
+          Executor::for_each_by_lines(
               on,
               core::look_up_numbers<Slots, Number>{
                   {key_cells_of(keys)}, how, table_, static_cast<Number>(size_), out},
@@ -107,10 +107,10 @@ class hashed_dictionary final : public held_dictionary {
 
   template <class Slots>
   void hold(const context& on, const core::key_words& keys, std::uint64_t size, Slots& how) {
+    table_.mix = core::hash_by<std::uint64_t>(random_seed());
     std::uint64_t different = size;
     // Once more for keys that repeat so often that the table is far too large.
     for (std::uint64_t room = size;; room = different) {
-      table_.mix = core::hash_by<std::uint64_t>(random_seed());
       different = claim(on, keys, size, room, how);
       if (different >= room / 4) break;
     }
@@ -123,8 +123,8 @@ class hashed_dictionary final : public held_dictionary {
     }
     size_ = different;
     if constexpr (std::is_same_v<Slots, core::string_slots>) hold_strings(on, keys, ranks, how);
-    Executor::for_each(on, core::finish_slots<Slots>{keys, how, table_, ranks.data()},
-                       table_.count);
+    Executor::for_each_by_lines(on, core::finish_slots<Slots>{keys, how, table_, ranks.data()},
+                                table_.count);
     Executor::synchronise(on);
   }
 
@@ -139,7 +139,8 @@ class hashed_dictionary final : public held_dictionary {
     table_.first = buckets_.data();
     Executor::clear(on, buckets_.data(), buckets_.size());
     spread_counts<2, Executor> counts(on);
-    Executor::for_each(on, core::claim_slots<Slots>{keys, how, table_, counts[0], counts[1]}, size);
+    Executor::for_each_alone(on, core::claim_slots<Slots>{keys, how, table_, counts[0], counts[1]},
+                             size);
     const auto [repeated, missing] = counts.sums(on);
     return size - repeated - missing;
   }
@@ -164,8 +165,8 @@ class hashed_dictionary final : public held_dictionary {
   }
 
   // Percent of the slots that are used if all keys differ. Of three a bucket so few that one lookup
-  // in six reads a second one.
-  static constexpr std::uint64_t load = 70;
+  // in twenty reads a second one; the other threads of its warp wait for it.
+  static constexpr std::uint64_t load = 50;
 
   std::variant<core::whole_key_slots, core::string_slots> slots_;
   core::key_buckets table_;

@@ -554,10 +554,10 @@ TEST_F(dictionary, Memory) {
   check_bytes(random_strings(19, size, "abcdefghij", 12, 20, "", false), 25 + 20, 25 + 20 + 60);
   check_bytes(random_strings(20, size, "ab", 30, 40, "", false), 29 + 40, 29 + 40 + 100);
   const auto by_row = key_numbering::by_row;
-  check_bytes(random_strings(18, size, all_letters(), 16, 16, "", false), 31, 31 + 13, by_row);
-  check_bytes(random_strings(19, size, "abcdefghij", 12, 20, "", false), 31 + 17, 31 + 17 + 13,
+  check_bytes(random_strings(18, size, all_letters(), 16, 16, "", false), 43, 43 + 13, by_row);
+  check_bytes(random_strings(19, size, "abcdefghij", 12, 20, "", false), 40 + 17, 40 + 17 + 13,
               by_row);
-  check_bytes(random_strings(32, size, "ab", 12, 12, "", false), 31, 31 + 13 + 12, by_row);
+  check_bytes(random_strings(32, size, "ab", 12, 12, "", false), 43, 43 + 13 + 12, by_row);
 }
 
 TEST_F(dictionary, ByRowHasNoOrder) {

@@ -9,8 +9,8 @@
 
 #include "raydex/core/atomic.hpp"
 #include "raydex/core/config.hpp"
+#include "raydex/core/group.hpp"
 #include "raydex/core/keys/edits.hpp"
-#include "raydex/core/keys/entries.hpp"
 #include "raydex/core/lookups/hashing.hpp"
 #include "raydex/core/lookups/key_words.hpp"
 
@@ -38,6 +38,9 @@ struct key_buckets {
   }
 };
 
+/// A bucket that was read.
+using bucket_words = std::uint64_t[key_buckets::words];
+
 /// What a table found: the number of a key and 1, or 0.
 using found_number = std::uint32_t;
 
@@ -50,16 +53,24 @@ RAYDEX_HD constexpr std::uint64_t claim_of(std::uint64_t hash, std::uint64_t row
 RAYDEX_HD constexpr std::uint64_t row_of_claim(std::uint64_t claim) {
   return (claim & 0xffff'ffff) - 1;
 }
+/// The number of the key of a claim and 1, or 0. `ranks`: how many rows up to each one are the
+/// first of their key; null: all are.
+RAYDEX_HD inline std::uint64_t number_of_claim(std::uint64_t claim, const std::uint64_t* ranks) {
+  if (claim == 0) return 0;
+  const std::uint64_t row = row_of_claim(claim);
+  return ranks == nullptr ? row + 1 : load(ranks + row);
+}
 
 /// Three slots a bucket, of keys of two words: numbers, and strings of one size of up to 16 bytes.
 /// Words lie side by side, and then come numbers and 1.
 struct whole_key_slots {
-  static constexpr unsigned slots = 3;  ///< of a bucket
+  static constexpr unsigned slots = 3;       ///< of a bucket
+  static constexpr unsigned per_thread = 4;  ///< keys that a thread of a device looks up at a time
 
   /// A key that is looked for.
   struct wanted {
     std::uint64_t words[2];  ///< all of it
-    bool can_be_there;       ///< false if it has another size
+    bool has_size;           ///< false if it has another size than those of the table
   };
 
   std::uint64_t bytes = 0;  ///< of each string
@@ -79,56 +90,40 @@ struct whole_key_slots {
     return mix(mix(key.words[0] + mix.first) ^ key.words[1]);
   }
 
-  /// Of a bucket what is read at once.
-  struct seen {
-    std::uint32_t word[2 * key_buckets::words];  ///< all of it
-  };
-  /// Reads it.
-  RAYDEX_HD static seen look_at(const std::uint64_t* bucket) {
-    seen all;
-    load_words(bucket, all.word);
-    return all;
-  }
   /// Whether a bucket has the answer, which is written to `number`.
-  RAYDEX_HD static bool settles(const seen& bucket, const std::uint64_t* /*at*/,
-                                const key_words& /*keys*/, std::uint64_t /*i*/,
-                                std::uint64_t /*hash*/, const wanted& key, found_number& number) {
+  RAYDEX_HD static bool settles(const bucket_words& bucket, const key_words& /*keys*/,
+                                std::uint64_t /*i*/, std::uint64_t /*hash*/, const wanted& key,
+                                found_number& number) {
     number = 0;
     RAYDEX_UNROLL
     for (unsigned s = 0; s < slots; ++s) {
-      const bool same = number_of<std::uint64_t>(bucket.word + 4 * s) == key.words[0] &&
-                        number_of<std::uint64_t>(bucket.word + 4 * s + 2) == key.words[1];
+      const bool same =
+          key.has_size && bucket[2 * s] == key.words[0] && bucket[2 * s + 1] == key.words[1];
       // 0 of a slot that is not used, whatever its words are.
-      number |= same ? bucket.word[4 * slots + s] : 0;
+      number |= same ? number_in(bucket, s) : 0;
     }
-    return number != 0 || bucket.word[4 * slots + slots - 1] == 0;
+    return number != 0 || number_in(bucket, slots - 1) == 0;
   }
 
-  /// Puts the keys of a bucket into the place of their claims. `ranks`: how many rows up to each
-  /// one are the first of their key; null: all are.
-  RAYDEX_HD void finish(std::uint64_t* bucket, const key_words& keys,
+  /// Puts keys and numbers in the place of the claims of a bucket. `ranks` as of `number_of_claim`.
+  RAYDEX_HD void finish(bucket_words& bucket, const key_words& keys,
                         const std::uint64_t* ranks) const {
-    std::uint64_t numbers[4] = {};
+    std::uint64_t numbers[slots];
     RAYDEX_UNROLL
     for (unsigned s = 0; s < slots; ++s) {
       const std::uint64_t claim = bucket[claim_word(s)];
-      std::uint64_t own[2] = {};
-      if (claim != 0) {
-        const std::uint64_t row = row_of_claim(claim);
-        own[0] = keys.first(row);
-        own[1] = keys.word(row, 8);
-        numbers[s] = ranks == nullptr ? row + 1 : ranks[row];
-      }
-      bucket[2 * s] = own[0];
-      bucket[2 * s + 1] = own[1];
+      numbers[s] = number_of_claim(claim, ranks);
+      const std::uint64_t row = row_of_claim(claim);
+      bucket[2 * s] = claim == 0 ? 0 : keys.first(row);
+      bucket[2 * s + 1] = claim == 0 ? 0 : keys.word(row, 8);
     }
-    bucket[6] = numbers[0] | numbers[1] << 32;
-    bucket[7] = numbers[2];
+    bucket[2 * slots] = numbers[0] | numbers[1] << 32;
+    bucket[2 * slots + 1] = numbers[2];
   }
 
   /// The number of the key in a slot and 1, or 0.
   RAYDEX_HD static found_number number_in(const std::uint64_t* bucket, unsigned slot) {
-    return static_cast<found_number>(bucket[6 + slot / 2] >> 32 * (slot % 2));
+    return static_cast<found_number>(bucket[2 * slots + slot / 2] >> 32 * (slot % 2));
   }
 };
 
@@ -136,13 +131,12 @@ struct whole_key_slots {
 /// then where each string is among those that the dictionary has, and its size.
 struct string_slots {
   static constexpr unsigned slots = 4;       ///< of a bucket
+  static constexpr unsigned per_thread = 1;  ///< keys that a thread of a device looks up at a time
   static constexpr unsigned size_bits = 20;  ///< of a size; longer strings have all of them set
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << (64 - size_bits);  ///< of all
 
-  /// A key that is looked for: the bytes in the column are.
-  struct wanted {
-    bool can_be_there;  ///< always true
-  };
+  /// A key that is looked for: the column has it.
+  struct wanted {};
 
   const char* bytes = nullptr;             ///< of all strings, by number
   const char* end = nullptr;               ///< behind the last one
@@ -151,10 +145,9 @@ struct string_slots {
   /// The word of a bucket that a claim is in.
   RAYDEX_HD static constexpr unsigned claim_word(unsigned slot) { return slot; }
 
-  /// Reads a key, and returns its hash.
+  /// Returns the hash of a key.
   RAYDEX_HD static std::uint64_t read(const key_words& keys, std::uint64_t i,
-                                      const hash_function<std::uint64_t>& mix, wanted& key) {
-    key.can_be_there = true;
+                                      const hash_function<std::uint64_t>& mix, wanted& /*key*/) {
     const string_cell own = keys.string(i);
     std::uint64_t all = mix(own.size + mix.first);
     for (std::uint64_t at = 0; at < own.size; at += 8)
@@ -162,50 +155,43 @@ struct string_slots {
     return all;
   }
 
-  /// Of a bucket what is read at once.
-  struct seen {
-    std::uint32_t word[key_buckets::words];  ///< the claims
-  };
-  /// Reads it.
-  RAYDEX_HD static seen look_at(const std::uint64_t* bucket) {
-    seen all;
-    load_words(bucket, all.word);
-    return all;
-  }
   /// Whether a bucket has the answer, which is written to `number`.
-  RAYDEX_HD bool settles(const seen& bucket, const std::uint64_t* at, const key_words& keys,
-                         std::uint64_t i, std::uint64_t hash, const wanted& /*key*/,
-                         found_number& number) const {
+  RAYDEX_HD bool settles(const bucket_words& bucket, const key_words& keys, std::uint64_t i,
+                         std::uint64_t hash, const wanted& /*key*/, found_number& number) const {
+    // Nearly always one slot at most has the bits of the hash, so that threads compare together.
+    for (unsigned from = 0; from < slots;) {
+      std::uint64_t claim = 0;
+      std::uint64_t place = 0;
+      unsigned next = slots;
+      RAYDEX_UNROLL
+      for (unsigned s = slots; s-- != 0;) {
+        const bool same = s >= from && static_cast<found_number>(bucket[s]) != 0 &&
+                          bucket[s] >> 32 == hash << 32 >> 32;
+        claim = same ? bucket[s] : claim;
+        place = same ? bucket[slots + s] : place;
+        next = same ? s : next;
+      }
+      number = static_cast<found_number>(claim);
+      if (number != 0 && is_string(keys, i, number - 1, place)) return true;
+      from = next + 1;
+    }
     number = 0;
+    return static_cast<found_number>(bucket[slots - 1]) == 0;
+  }
+
+  /// Puts numbers into the claims of a bucket, and where strings are behind them.
+  RAYDEX_HD void finish(bucket_words& bucket, const key_words& /*keys*/,
+                        const std::uint64_t* ranks) const {
     RAYDEX_UNROLL
     for (unsigned s = 0; s < slots; ++s) {
-      const found_number own = bucket.word[2 * s];
-      if (own == 0) return true;
-      if (bucket.word[2 * s + 1] != static_cast<std::uint32_t>(hash)) continue;
-      if (!is_string(keys, i, own - 1, load(at + slots + s))) continue;
-      number = own;
-      return true;
+      const std::uint64_t claim = bucket[s];
+      const std::uint64_t number = number_of_claim(claim, ranks);
+      bucket[s] = claim >> 32 << 32 | number;
+      if (number == 0) continue;
+      const std::uint64_t begin = offsets[number - 1];
+      const std::uint64_t size = offsets[number] - begin;
+      bucket[slots + s] = begin << size_bits | (size < long_size ? size : long_size);
     }
-    return false;
-  }
-
-  /// Puts numbers into claims, and where strings are behind them.
-  RAYDEX_HD void finish(std::uint64_t* bucket, const key_words& /*keys*/,
-                        const std::uint64_t* ranks) const {
-    for (unsigned s = 0; s < slots; ++s) {
-      const std::uint64_t claim = bucket[claim_word(s)];
-      if (claim == 0) continue;
-      const std::uint64_t row = row_of_claim(claim);
-      const std::uint64_t number = ranks == nullptr ? row : ranks[row] - 1;
-      const std::uint64_t size = offsets[number + 1] - offsets[number];
-      bucket[claim_word(s)] = claim >> 32 << 32 | (number + 1);
-      bucket[slots + s] = offsets[number] << size_bits | (size < long_size ? size : long_size);
-    }
-  }
-
-  /// The number of the key in a slot and 1, or 0.
-  RAYDEX_HD static found_number number_in(const std::uint64_t* bucket, unsigned slot) {
-    return static_cast<found_number>(bucket[claim_word(slot)]);
   }
 
  private:
@@ -219,8 +205,16 @@ struct string_slots {
     if (size == long_size) size = load(offsets + number + 1) - load(offsets + number);
     if (own.size != size) return false;
     const string_cell other(bytes + (place >> size_bits), size, end);
-    for (std::uint64_t at = 0; at < size; at += 8)
-      if (own.up_to_8_bytes(at) != other.up_to_8_bytes(at)) return false;
+    // A few words at a time, so that their reads are under way together.
+    constexpr unsigned together = 4;
+    for (std::uint64_t at = 0; at < size; at += 8 * together) {
+      std::uint64_t differences = 0;
+      RAYDEX_UNROLL
+      for (unsigned w = 0; w < together; ++w)
+        if (at + 8 * w < size)
+          differences |= own.up_to_8_bytes(at + 8 * w) ^ other.up_to_8_bytes(at + 8 * w);
+      if (differences != 0) return false;
+    }
     return true;
   }
 };
@@ -320,68 +314,85 @@ struct put_begins {
 /// Puts keys into the slots that are claimed.
 template <class Slots>
 struct finish_slots {
+  static constexpr unsigned per_thread = 1;  ///< buckets that a thread has at a time
+
   key_words keys;              ///< the column
   Slots how;                   ///< how keys lie in slots
   key_buckets table;           ///< with claims
-  const std::uint64_t* ranks;  ///< of marks; null: the number of each row is its own
+  const std::uint64_t* ranks;  ///< as of `number_of_claim`
 
-  /// Those of a bucket.
-  RAYDEX_HD void operator()(std::uint64_t bucket) const {
-    how.finish(table.at(static_cast<std::uint32_t>(bucket)), keys, ranks);
+  /// Those of N buckets `step` apart, but none from `end` on.
+  template <std::size_t N, line_group Group>
+  RAYDEX_HD void some(const Group& group, std::uint64_t begin, std::uint64_t step,
+                      std::uint64_t end) const {
+    for (std::size_t j = 0; j < N; ++j) {
+      const std::uint64_t b = begin + j * step;
+      std::uint64_t* const line = table.at(static_cast<std::uint32_t>(b));
+      bucket_words words = {};
+      group.read_line(line, b < end, words);
+      if (b < end) how.finish(words, keys, ranks);
+      group.write_line(line, b < end, words);
+    }
   }
 };
 
 /// Writes the numbers of keys; of one that the table has not, or that is missing, another number.
 template <class Slots, class Number>
 struct look_up_numbers {
+  static constexpr unsigned per_thread =
+      Slots::per_thread;  ///< keys that a thread looks up at a time
+
   key_words keys;     ///< what is looked for
   Slots how;          ///< how keys lie in slots
   key_buckets table;  ///< the table
   Number none;        ///< of a key that it has not
   Number* out;        ///< a number a key
 
-  /// Writes one.
-  RAYDEX_HD void operator()(std::uint64_t i) const { some<1>(i, 1, i + 1); }
   /// Writes N of them `step` apart, but none from `end` on.
-  template <std::size_t N>
-  RAYDEX_HD void some(std::uint64_t begin, std::uint64_t step, std::uint64_t end) const {
+  template <std::size_t N, line_group Group>
+  RAYDEX_HD void some(const Group& group, std::uint64_t begin, std::uint64_t step,
+                      std::uint64_t end) const {
     typename Slots::wanted wanted[N];
     std::uint64_t hashes[N];
-    bool asked[N];
+    bool exists[N];
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       const std::uint64_t i = begin + j * step;
-      asked[j] = i < end && keys.valid(i);
+      exists[j] = i < end && keys.valid(i);
       hashes[j] = 0;
-      if (!asked[j]) continue;
+      if (!exists[j]) continue;
       hashes[j] = how.read(keys, i, table.mix, wanted[j]);
-      asked[j] = wanted[j].can_be_there;
       prefetch(table.at(table.home(hashes[j])));
     }
-    typename Slots::seen seen[N];
+    std::uint32_t at[N];
+    found_number numbers[N] = {};
+    bool is_open[N];
     RAYDEX_UNROLL
-    for (std::size_t j = 0; j < N; ++j)
-      if (asked[j]) seen[j] = Slots::look_at(table.at(table.home(hashes[j])));
+    for (std::size_t j = 0; j < N; ++j) {
+      at[j] = table.home(hashes[j]);
+      is_open[j] = exists[j];
+    }
+    for (bool any = true; any;) {
+      bucket_words buckets[N];
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j)
+        group.read_line(table.at(at[j]), is_open[j], buckets[j]);
+      any = false;
+      RAYDEX_UNROLL
+      for (std::size_t j = 0; j < N; ++j) {
+        if (!is_open[j]) continue;
+        is_open[j] =
+            !how.settles(buckets[j], keys, begin + j * step, hashes[j], wanted[j], numbers[j]);
+        at[j] = table.after(at[j]);
+        any = any || is_open[j];
+      }
+      any = group.any(any);
+    }
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
       const std::uint64_t i = begin + j * step;
-      if (i >= end) continue;
-      const found_number number = asked[j] ? find(i, hashes[j], wanted[j], seen[j]) : 0;
-      out[i] = number == 0 ? none : static_cast<Number>(number - 1);
+      if (i < end) out[i] = numbers[j] == 0 ? none : static_cast<Number>(numbers[j] - 1);
     }
-  }
-
- private:
-  RAYDEX_HD found_number find(std::uint64_t i, std::uint64_t hash,
-                              const typename Slots::wanted& key,
-                              typename Slots::seen bucket) const {
-    std::uint32_t at = table.home(hash);
-    found_number number = 0;
-    while (!how.settles(bucket, table.at(at), keys, i, hash, key, number)) {
-      at = table.after(at);
-      bucket = Slots::look_at(table.at(at));
-    }
-    return number;
   }
 };
 
