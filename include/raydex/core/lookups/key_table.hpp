@@ -73,10 +73,12 @@ struct whole_key_slots {
     bool has_size;           ///< false if it has another size than those of the table
   };
 
+  static constexpr std::size_t number_words = 6;  ///< the word where numbers begin
+
   std::uint64_t bytes = 0;  ///< of each string
 
   /// The word of a bucket that a claim is in.
-  RAYDEX_HD static constexpr unsigned claim_word(unsigned slot) { return 2 * slot; }
+  RAYDEX_HD static constexpr std::size_t claim_word(std::size_t slot) { return 2 * slot; }
 
   /// Reads a key, and returns its hash.
   RAYDEX_HD std::uint64_t read(const key_words& keys, std::uint64_t i,
@@ -96,7 +98,7 @@ struct whole_key_slots {
                                 found_number& number) {
     number = 0;
     RAYDEX_UNROLL
-    for (unsigned s = 0; s < slots; ++s) {
+    for (std::size_t s = 0; s < slots; ++s) {
       const bool same =
           key.has_size && bucket[2 * s] == key.words[0] && bucket[2 * s + 1] == key.words[1];
       // 0 of a slot that is not used, whatever its words are.
@@ -110,20 +112,20 @@ struct whole_key_slots {
                         const std::uint64_t* ranks) const {
     std::uint64_t numbers[slots];
     RAYDEX_UNROLL
-    for (unsigned s = 0; s < slots; ++s) {
+    for (std::size_t s = 0; s < slots; ++s) {
       const std::uint64_t claim = bucket[claim_word(s)];
       numbers[s] = number_of_claim(claim, ranks);
       const std::uint64_t row = row_of_claim(claim);
       bucket[2 * s] = claim == 0 ? 0 : keys.first(row);
       bucket[2 * s + 1] = claim == 0 ? 0 : keys.word(row, 8);
     }
-    bucket[2 * slots] = numbers[0] | numbers[1] << 32;
-    bucket[2 * slots + 1] = numbers[2];
+    bucket[number_words] = numbers[0] | numbers[1] << 32;
+    bucket[number_words + 1] = numbers[2];
   }
 
   /// The number of the key in a slot and 1, or 0.
-  RAYDEX_HD static found_number number_in(const std::uint64_t* bucket, unsigned slot) {
-    return static_cast<found_number>(bucket[2 * slots + slot / 2] >> 32 * (slot % 2));
+  RAYDEX_HD static found_number number_in(const std::uint64_t* bucket, std::size_t slot) {
+    return static_cast<found_number>(bucket[number_words + slot / 2] >> 32 * (slot % 2));
   }
 };
 
@@ -143,7 +145,7 @@ struct string_slots {
   const std::uint64_t* offsets = nullptr;  ///< where each begins, and the last one ends
 
   /// The word of a bucket that a claim is in.
-  RAYDEX_HD static constexpr unsigned claim_word(unsigned slot) { return slot; }
+  RAYDEX_HD static constexpr std::size_t claim_word(std::size_t slot) { return slot; }
 
   /// Returns the hash of a key.
   RAYDEX_HD static std::uint64_t read(const key_words& keys, std::uint64_t i,
@@ -206,11 +208,11 @@ struct string_slots {
     if (own.size != size) return false;
     const string_cell other(bytes + (place >> size_bits), size, end);
     // A few words at a time, so that their reads are under way together.
-    constexpr unsigned together = 4;
+    constexpr std::uint64_t together = 4;
     for (std::uint64_t at = 0; at < size; at += 8 * together) {
       std::uint64_t differences = 0;
       RAYDEX_UNROLL
-      for (unsigned w = 0; w < together; ++w)
+      for (std::uint64_t w = 0; w < together; ++w)
         if (at + 8 * w < size)
           differences |= own.up_to_8_bytes(at + 8 * w) ^ other.up_to_8_bytes(at + 8 * w);
       if (differences != 0) return false;
@@ -414,7 +416,7 @@ struct put_strings_of_table {
   /// Those of a bucket.
   RAYDEX_HD void operator()(std::uint64_t bucket) const {
     const std::uint64_t* const own = table.at(static_cast<std::uint32_t>(bucket));
-    for (unsigned s = 0; s < whole_key_slots::slots; ++s) {
+    for (std::size_t s = 0; s < whole_key_slots::slots; ++s) {
       const found_number number = whole_key_slots::number_in(own, s);
       if (number == 0) continue;
       char* const to = out + (number - 1) * bytes;
@@ -433,7 +435,7 @@ struct put_codes_of_table {
   /// Those of a bucket.
   RAYDEX_HD void operator()(std::uint64_t bucket) const {
     const std::uint64_t* const own = table.at(static_cast<std::uint32_t>(bucket));
-    for (unsigned s = 0; s < whole_key_slots::slots; ++s)
+    for (std::size_t s = 0; s < whole_key_slots::slots; ++s)
       if (const found_number number = whole_key_slots::number_in(own, s); number != 0)
         codes[number - 1] = own[2 * s] >> (64 - bits);
   }
