@@ -16,7 +16,7 @@ namespace raydex {
 
 /// Options of `direct`; by name as `options_of` and `raydex structures direct` list them.
 struct direct_options {
-  unsigned limit = 4;         ///< places that there may be for each key; at least 1
+  unsigned limit = 4;         ///< places that there may be for each key: 1 to 1024
   batch_schedule batch = {};  ///< how batches run on `cuda`
 };
 
@@ -37,7 +37,8 @@ struct direct_options {
 /// sorted and the places. *Stream*: the build synchronises.
 ///
 /// *Edits*: the entries are merged with the batch, and the places are written anew. An edit after
-/// which the keys were too far apart throws `unsupported`, and changes nothing.
+/// which the keys were too far apart throws `unsupported`, and changes nothing, unless they span no
+/// more than before: keys can always be erased.
 class RAYDEX_EXPORT direct : public index {
  public:
   ~direct() override;

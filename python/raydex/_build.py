@@ -30,8 +30,6 @@ from raydex.typing import (
     Unpack,
 )
 
-_ANY_SPAN: KeyOptions = {"limit": 2**32 - 1}  # of numbers, whatever is erased
-
 
 @renamed(column_of="column")
 def build(
@@ -168,7 +166,7 @@ def build(
             ordered = not by_row and rows is None and options.get("layout") != "keys"  # which takes no rows
             words, numbers, in_order = Dictionary.with_entries(keys, number, target, ordered, by_row)
             if by_row:
-                structure, options = "direct", _ANY_SPAN
+                structure = "direct"
             column, ids = numbers.column, in_order.column if in_order else ids
         native = _native(structure, target, number, column, ids, options)
     return Index(native, target, keys.key, kept, number, words=words)

@@ -13,7 +13,7 @@ from raydex._array_libraries import HOST, ArrayLibrary
 from raydex._arrow import Bitmap, HostCells
 from raydex._columns import Column, byte_strings, column_of, host_cells, row_ids_in, short_texts, string_cells
 from raydex._dictionaries import Dictionary, joined_strings
-from raydex._errors import InvalidArgument
+from raydex._errors import InvalidArgument, Unsupported
 from raydex._infos import options_of
 from raydex._keys import Key
 from raydex._sources import Source, look, same_device
@@ -43,16 +43,7 @@ def edit(index: Any, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any,
             rows = index._device.run(row_ids_in, row_source, number, index._bits)
         numbered = range(0)
         if insert is not None and not keys.fit(number):
-            if rows is None:
-                numbered, rows = _rows_behind(index, keys.column.size, source.library, number)
-            before = index._version
-            index._insert_new(keys, rows, number)
-            index._edits += 1
-            _note_stream(index, number, kept)
-            index._synchronise()
-            del before  # whose memory goes once nobody reads it
-            number_on(index, numbered, rows)
-            return numbered
+            return _insert_new(index, keys, rows, source.library, number, kept)
         native = keys.native(number)
         if insert is not None and rows is None:
             numbered, rows = _rows_behind(index, native.size, source.library, number)
@@ -65,10 +56,31 @@ def edit(index: Any, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any,
             changes = (nothing, no_rows, native, rows and rows.native)
         index._edits += 1
         copies = (index._session, index._stream)
-        index._device.run(index._native.edit, *copies, number, *changes, index._before(number))
+        try:
+            index._device.run(index._native.edit, *copies, number, *changes, index._before(number))
+        except Unsupported:
+            # Strings that a hash finds may have numbers far from those that are left of the others.
+            if insert is None or not index._is_hashed:
+                raise
+            return _insert_new(index, keys, None if edit_rows is None else rows, source.library, number, kept)
         _note_stream(index, number, kept)
         if insert is not None:
             number_on(index, numbered, rows)
+    return numbered
+
+
+def _insert_new(index: Any, keys: Points, rows: Column | None, library: ArrayLibrary, stream: int, kept: Any) -> range:
+    """Inserts keys that the index has no place for; the rows that they were numbered by, if none are given."""
+    numbered = range(0)
+    if rows is None:
+        numbered, rows = _rows_behind(index, keys.column.size, library, stream)
+    before = index._version
+    index._insert_new(keys, rows, stream)
+    index._edits += 1
+    _note_stream(index, stream, kept)
+    index._synchronise()
+    del before  # whose memory goes once nobody reads it
+    number_on(index, numbered, rows)
     return numbered
 
 

@@ -96,6 +96,12 @@ class key_trial {
     return rank <= static_cast<number>(*largest) ? outlook::accepted : outlook::refused;
   }
 
+  // How far the largest key is from the smallest one.
+  static number span_of(const held_keys& keys) {
+    const auto& entries = keys.entries();
+    return entries.empty() ? 0 : entries.back().key - entries.front().key;
+  }
+
   bool refuses_repeats() const {
     const auto repeats = case_.options.find("repeats");
     return repeats != case_.options.end() && repeats->second == "refused";
@@ -147,9 +153,9 @@ class key_trial {
     if (one.what == action::update)
       after = held_keys(case_.key, one.put, case_.rows != row_kind::implicit);
     outlook expected = outlook_for(after.entries());
-    // An edit need not rebuild the scene.
+    // An edit need not rebuild the scene, or takes no more places than there are.
     if (one.what == action::edit && expected == outlook::refused && !refuses_repeats() &&
-        case_.structure != "direct")
+        (case_.structure != "direct" || span_of(after) <= span_of(held_)))
       expected = outlook::unknown;
 
     const placed_column put = place_keys(one.put);

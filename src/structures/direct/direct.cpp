@@ -16,15 +16,15 @@
 
 namespace raydex {
 
-constexpr auto direct_table = table_of<direct_options>(
-    {.name = "direct",
-     .backends = searching_backends,
-     .updates = true,
-     .keys = integer_keys,
-     .sparse = false},
-    std::array{number<&direct_options::limit>("limit", {1, 0xffff'ffff},
-                                              "places that there may be for each key")},
-    schedule_options<&direct_options::batch>);
+constexpr auto direct_table =
+    table_of<direct_options>({.name = "direct",
+                              .backends = searching_backends,
+                              .updates = true,
+                              .keys = integer_keys,
+                              .sparse = false},
+                             std::array{number<&direct_options::limit>(
+                                 "limit", {1, 1024}, "places that there may be for each key")},
+                             schedule_options<&direct_options::batch>);
 
 direct::direct(memory_resource& upstream) : index(upstream) {}
 direct::~direct() = default;

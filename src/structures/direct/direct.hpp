@@ -65,7 +65,8 @@ class built_direct final
       const auto ends = describe_keys<Executor>(on, entries.keys.data(), size);
       // One less than the places: there may be 2^64.
       const std::uint64_t span = ends.largest - ends.smallest;
-      if (span >= saturated_product(size, limit_)) refuse_span(size, span, limit_);
+      const bool is_wider = span >= held_.firsts.size();  // than before an edit
+      if (span >= saturated_product(size, limit_) && is_wider) refuse_span(size, span, limit_);
       const bool different = count_repeated<Executor>(on, entries.keys.data(), size) == 0;
       made.storage.smallest = ends.smallest;
       made.storage.size = span + 1;

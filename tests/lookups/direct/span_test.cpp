@@ -109,5 +109,24 @@ TEST_F(direct_span, an_edit_may_move_its_ends) {
   EXPECT_EQ(tested->info().entries, 1);
 }
 
+TEST_F(direct_span, keys_can_always_be_erased) {
+  std::vector<std::uint32_t> keys(5000);
+  for (std::uint32_t i = 0; i < keys.size(); ++i)
+    keys[i] = 3 + i;
+  const auto tested = build(keys, {.limit = 1});
+  const stream_t stream = context(at()).stream;
+  const auto between = at().upload(std::vector(keys.begin() + 1, keys.end() - 1));
+  tested->edit(stream, {.erase = column(between)});
+  EXPECT_EQ(first(*tested, std::vector{keys[0], keys[1], keys.back(), keys.back() + 1}),
+            (std::vector<std::uint64_t>{0, none, keys.size() - 1, none}));
+  const auto wider = at().upload(std::vector{keys.back() + 1});
+  const auto row = at().upload(std::vector<std::uint32_t>{0});
+  EXPECT_THROW(tested->edit(stream, {.insert = column(wider), .insert_rows = column(row)}),
+               unsupported);
+  const auto lost = at().upload(std::vector{keys.back()});
+  tested->edit(stream, {.erase = column(lost)});
+  EXPECT_EQ(tested->info().resident_bytes, 4);
+}
+
 }  // namespace
 }  // namespace raydex
