@@ -115,7 +115,7 @@ class warp_group {
 };
 static_assert(core::partitioning_group<warp_group>, "warps must divide probes among shards");
 
-// The threads of a warp, of which each four read their lines together, 16 bytes each at a time:
+// The threads of a warp. Each four of them read their lines together, 16 bytes each at a time:
 // what one thread reads in four pieces keeps the L1 four times as busy.
 class line_group : public warp_group {
  public:
