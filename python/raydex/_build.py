@@ -66,9 +66,8 @@ def build(
         Texts, bytes and UUIDs, of a list or any library, are in the order of their bytes. In host memory, strings of
         up to 8 bytes that do not end in NUL are keys by themselves. Others are numbered by a dictionary of them, so
         that probes take a search more, and `insert` of a string that is new builds the index anew. With `hash_open`,
-        if no option of it is given, the dictionary finds them by a hash in its place, and answers points alone; it is
-        built in less time, and points are mostly two to four times as fast. `raydex.starts_with` makes probes of
-        prefixes.
+        if no option of it is given, the dictionary finds them by a hash in its place, and answers points alone; mostly
+        it is built in less time, and points are about twice as fast. `raydex.starts_with` makes probes of prefixes.
         Categories are in the order of their texts.
 
         Decimals in host memory (Arrow's of any width, Polars', DuckDB's) are integers of their last digit: of 64 bits
@@ -165,8 +164,8 @@ def build(
             by_row = structure == "hash_open" and not options
             ordered = not by_row and rows is None and options.get("layout") != "keys"  # which takes no rows
             words, numbers, in_order = Dictionary.with_entries(keys, number, target, ordered, by_row)
-            if by_row:
-                structure = "direct"
+            if by_row and (row_ids is None or row_ids.key.dtype != np.dtype("u8")):
+                structure = "direct"  # which, with row ids of 64 bits, has no place for what is left of erased keys
             column, ids = numbers.column, in_order.column if in_order else ids
         native = _native(structure, target, number, column, ids, options)
     return Index(native, target, keys.key, kept, number, words=words)
