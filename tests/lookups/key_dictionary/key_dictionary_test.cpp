@@ -384,6 +384,16 @@ TEST_F(dictionary, GroupsThatDifferLate) {
   check(rows);
 }
 
+// Longer than a slot of a hash table says.
+TEST_F(dictionary, LongStrings) {
+  strings rows;
+  for (const std::size_t size : {(1U << 20) - 2, (1U << 20) - 1, 1U << 20, (1U << 20) + 1})
+    for (const char last : {'a', 'b'})
+      rows.emplace_back(std::string(size - 1, 'q') + last);
+  const strings wanted{rows[5], rows[2], *rows[7] + 'b', rows[0]->substr(1), std::nullopt};
+  check_by_row(rows, wanted, false);
+}
+
 TEST_F(dictionary, EndsOfNul) {
   strings rows;
   for (std::size_t size = 0; size <= 40; ++size) {
