@@ -25,14 +25,21 @@ struct info_arguments {
   bool no_verify = false;
 };
 
+void verify_file(const std::string& path, const index_file_info& of) {
+  const session on(backend::cpu);
+  if (of.is_minima) {
+    load_rmq(backend::cpu, on, path);
+  } else if (of.is_aggregate) {
+    load_aggregate(backend::cpu, on, path);
+  } else {
+    load(backend::cpu, on, path);
+  }
+}
+
 nlohmann::ordered_json facts_of_file(const info_arguments& arguments) {
   const index_file_info found = inspect(arguments.file);
   const kept_key key = read_note(arguments.file, found);
-  if (!arguments.no_verify) {
-    const session on(backend::cpu);
-    found.is_minima ? void(load_rmq(backend::cpu, on, arguments.file))
-                    : void(load(backend::cpu, on, arguments.file));
-  }
+  if (!arguments.no_verify) verify_file(arguments.file, found);
   nlohmann::ordered_json facts{{"structure", found.structure}, {"options", found.options}};
   if (found.is_minima) {
     facts.update({{"value", key.types()}, {"values", found.n}});
@@ -42,6 +49,7 @@ nlohmann::ordered_json facts_of_file(const info_arguments& arguments) {
                   {"entries", found.entries},
                   {"max_row_id", found.max_row_id},
                   {"row_id_bits", found.row_id_bits}});
+    if (found.is_aggregate) facts["aggregate"] = true;
   }
   facts.update(
       {{"bytes", found.bytes}, {"version", found.version}, {"verified", !arguments.no_verify}});
@@ -70,7 +78,8 @@ void add_info_command(CLI::App& app) {
                     "Read what the file says of itself alone, whatever its size");
   bench::add_json_option(*command, arguments->json, "Write JSON instead");
   command->footer(
-      "A file of `raydex rmq --save-index` has `values` of an array.\n"
+      "A file of `raydex rmq --save-index` has `values` of an array; one of Python may have an\n"
+      "`aggregate` over the index.\n"
       "A file is verified as for --index: by its checksums, and by a look at its entries. One "
       "that\n"
       "was changed or cut off is refused, with the part that is wrong. `rows` are those of the\n"

@@ -123,6 +123,12 @@ void open_index(const query_arguments& arguments, query_inputs& in) {
     throw invalid_argument(
         fmt::format("{} has range minima; ask it by raydex rmq --index", arguments.index));
   }
+  if (in.file->is_aggregate) {
+    throw unsupported(
+        fmt::format("{} has an aggregate over an index; ask it in Python, by raydex.load, or save "
+                    "its index by itself",
+                    arguments.index));
+  }
   in.kept = read_note(arguments.index, *in.file);
   if (!in.kept->obstacle.empty()) {
     throw unsupported(

@@ -17,6 +17,8 @@
 
 namespace raydex {
 
+class kept_parts;
+
 /// What an aggregate is built for. Each costs memory; see `aggregate`.
 struct aggregate_options {
   bool sums = true;        ///< `sum` and `mean`
@@ -120,6 +122,8 @@ class RAYDEX_EXPORT aggregate {
                           void* out) const = 0;
   /// Answers `first`.
   virtual void do_first(const context& on, const probes& batch, void* out) const = 0;
+  /// Names its numbers and arrays to a file, which saves them, or has others in their place.
+  virtual void do_keep(const context& own, kept_parts& file) = 0;
   /// @}
 
   /// The index.
@@ -139,7 +143,10 @@ class RAYDEX_EXPORT aggregate {
   aggregate_options options_;  ///< as the build had them
 
  private:
+  friend class index_keeper;
+
   void check(const context& on, const probes& batch, std::uint64_t out_size) const;
+  void check_unedited() const;
   void check_part(bool built, const char* option) const;
   void check_sum(bool fits, const char* legal) const;
   void check_extreme(const context& on, const probes& batch, const value_span& out) const;

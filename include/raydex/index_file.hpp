@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Indexes over keys, and structures for range minima, in files. A file has the memory of an index
-/// as it is, so that one in host memory is opened by mapping the file: nothing is sorted, and
-/// processes share what they read of it. `rx`, `cgrx` and indexes of 64-bit row ids have their
-/// sorted entries in it, and what finds them is built when the file is loaded. The same file is
-/// loaded on `cpu` and `cuda`, with equal answers.
+/// Indexes over keys, aggregates over them, and structures for range minima, in files. A file has
+/// the memory of an index as it is, so that one in host memory is opened by mapping the file:
+/// nothing is sorted, and processes share what they read of it. `rx`, `cgrx` and indexes of 64-bit
+/// row ids have their sorted entries in it, and what finds them is built when the file is loaded.
+/// The same file is loaded on `cpu` and `cuda`, with equal answers.
 ///
 /// A file has a header of 64 bytes, the arrays of the index, each aligned to 256 bytes, and a
 /// directory that says what they are; numbers are little-endian. Header, directory and each array
@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "raydex/aggregate.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
@@ -125,6 +126,43 @@ RAYDEX_EXPORT loaded_rmq rmq_from_bytes(backend where, const context& on,
                                         std::span<const std::byte> bytes,
                                         const load_options& options = {});
 
+/// Writes an aggregate and its index to one file, as `save` does an index. No edit of the index may
+/// run at the same time. *Errors*: as `save` of an index; `invalid_argument` if the index was
+/// edited since the aggregate was built.
+RAYDEX_EXPORT void save(const context& on, const aggregate& of, const std::string& path,
+                        std::string_view note = {});
+
+/// The bytes that such a file would have.
+RAYDEX_EXPORT std::vector<std::byte> to_bytes(const context& on, const aggregate& of,
+                                              std::string_view note = {});
+
+/// An aggregate from a file, the index that it is over, and what was saved with them.
+struct loaded_aggregate {
+  std::unique_ptr<index> over;      ///< the index, which outlives the aggregate
+  std::unique_ptr<aggregate> held;  ///< the aggregate
+  std::string note;                 ///< the note
+};
+
+/// Loads an aggregate and its index from a file, on `cpu` by mapping it.
+///
+/// @param where the backend, as for `load`
+/// @param on as for `build_aggregate`
+/// @param path the file
+/// @param options how. With `verify` a read of the file, the build of the index that `load` says,
+///        and those of the structures for minima; sums are taken as they are, since any number is
+///        one. Without, both are open in a millisecond if `load` opens the index so, unless there
+///        are more than 2^32 - 2^23 entries.
+///
+/// *Errors*: as `load` and `build_aggregate`; each refuses the files of the others.
+RAYDEX_EXPORT loaded_aggregate load_aggregate(backend where, const context& on,
+                                              const std::string& path,
+                                              const load_options& options = {});
+
+/// The same from bytes, which are copied.
+RAYDEX_EXPORT loaded_aggregate aggregate_from_bytes(backend where, const context& on,
+                                                    std::span<const std::byte> bytes,
+                                                    const load_options& options = {});
+
 /// What a file says of what it holds.
 struct index_file_info {
   std::uint32_t version = 0;      ///< of the format
@@ -138,6 +176,7 @@ struct index_file_info {
   std::uint64_t max_row_id = 0;   ///< the largest row that it was given; 0
   std::string note;               ///< the note that was saved with it
   bool is_minima = false;         ///< whether that is a structure of `load_rmq`, not of `load`
+  bool is_aggregate = false;      ///< whether `load_aggregate` opens it
 };
 
 /// Reads what a file says of what it holds, and loads nothing.

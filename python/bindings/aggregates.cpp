@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include "bindings.hpp"
 
@@ -116,7 +117,52 @@ void first(const aggregate_handle& self, const index_handle& over, const session
   });
 }
 
+// ---- files
+
+std::optional<std::string> value_format(const aggregate_handle& self) {
+  const nb::gil_scoped_release unlocked;  // an end may be under way
+  return self.shared([](const aggregate& one) -> std::optional<std::string> {
+    if (!one.info().value) return std::nullopt;
+    return to_string(*one.info().value);
+  });
+}
+
+void save_aggregate(const aggregate_handle& self, const index_handle& over, const session& from,
+                    address stream, const nb::bytes& path, const nb::bytes& note) {
+  ask_with(self, over, [&](const aggregate& one) {
+    save(context_of(from, stream), one, std::string(text_of(path)), text_of(note));
+  });
+}
+
+nb::bytes aggregate_bytes(const aggregate_handle& self, const index_handle& over,
+                          const session& from, address stream, const nb::bytes& note) {
+  std::vector<std::byte> all;
+  {
+    const nb::gil_scoped_release unlocked;
+    ask_with(self, over, [&](const aggregate& one) {
+      all = to_bytes(context_of(from, stream), one, text_of(note));
+    });
+  }
+  return bytes_of(all);
+}
+
+nb::tuple aggregate_of_bytes(const std::string& backend_name, const session& from, address stream,
+                             const nb::bytes& kept) {
+  const backend where = parse_backend(backend_name);
+  return handle_and_note(
+      unlocked(
+          [&] { return aggregate_from_bytes(where, context_of(from, stream), span_of(kept)); }),
+      where);
+}
+
 }  // namespace
+
+nb::tuple handle_and_note(loaded_aggregate made, backend where) {
+  auto over = std::make_unique<index_handle>(std::move(made.over), "index", where);
+  auto held = std::make_unique<aggregate_handle>(std::move(made.held), *over, where);
+  return nb::make_tuple(std::move(over), nb::bytes(made.note.data(), made.note.size()),
+                        std::move(held));
+}
 
 void bind_aggregates(nb::module_& to) {
   using nb::arg;
@@ -124,6 +170,7 @@ void bind_aggregates(nb::module_& to) {
       .def("__init__", build, arg("index"), arg("session"), arg("stream"), arg("values").none(),
            arg("sums"), arg("minima"), arg("maxima"), arg("first_rows"), without_gil())
       .def("info", info, nb::sig("def info(self) -> tuple[str, str, str, int, int, int]"))
+      .def("value_format", value_format, nb::sig("def value_format(self) -> str | None"))
       .def("count", count, arg("index"), arg("session"), arg("stream"), arg("lower"),
            arg("upper").none(), arg("values"), arg("out"), arg("size"), without_gil())
       .def("sum", sum, arg("index"), arg("session"), arg("stream"), arg("lower"),
@@ -135,6 +182,13 @@ void bind_aggregates(nb::module_& to) {
            arg("size"), without_gil())
       .def("first", first, arg("index"), arg("session"), arg("stream"), arg("lower"),
            arg("upper").none(), arg("out"), arg("size"), without_gil())
+      .def("save", save_aggregate, arg("index"), arg("session"), arg("stream"), arg("path"),
+           arg("note"), without_gil())
+      .def("to_bytes", aggregate_bytes, arg("index"), arg("session"), arg("stream"), arg("note"))
+      .def_static("from_bytes", aggregate_of_bytes, arg("backend"), arg("session"), arg("stream"),
+                  arg("kept"),
+                  nb::sig("def from_bytes(backend: str, session: Session, stream: int, kept: "
+                          "bytes) -> tuple[Index, bytes, Aggregate]"))
       .def("close", &aggregate_handle::close, arg("before") = nb::none(), without_gil());
 }
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import Any, cast, overload
+from typing import Any, Callable, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,14 @@ from raydex._arguments import SUMS_BY, flag, without
 from raydex._array_libraries import as_times, bare_library
 from raydex._batches import Batch
 from raydex._columns import column_of, refuse_strings
+from raydex._composite import index_of_note
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._index import Index
 from raydex._infos import bytes_as_text
-from raydex._keys import Key, format_of
+from raydex._kept import device_of, facts_of, key_in, key_of_format, path_of
+from raydex._keys import Key, facts_of_key, format_of
 from raydex._progress import shown
 from raydex._sources import look_at_values
 from raydex.typing import ColumnLike, DeviceName, HostColumn, Scalar, Series, StreamLike, StructureName, Tensor
@@ -60,6 +63,8 @@ class Aggregate(Held):
     these are missing cells but the sum; integers of pandas become nullable ones for that.
 
     It keeps its index, which must not be edited or closed: later calls raise `raydex.InvalidArgument`.
+
+    *Copies*: `copy.copy`, `copy.deepcopy` and `pickle` copy its memory and that of its index.
     """
 
     __module__ = "raydex"
@@ -74,6 +79,61 @@ class Aggregate(Held):
         self._index = index
         self._over = index._native
         self._value = value
+
+    @property
+    def index(self) -> Index:
+        """The index that it is over."""
+        return self._index
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the aggregate and its index to one file, which `raydex.load` opens.
+
+            >>> import raydex, tempfile, os
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "prices.sums")
+            ...     raydex.aggregate(raydex.build([50, 20, 40, 20]), [1, 2, 4, 8]).save(path)
+            ...     with raydex.load(path) as sums:
+            ...         sums.sum([20, 30], [20, 50]), sums.index.first([40])
+            (array([10,  5]), array([2]))
+
+        The file is written whole or not at all, as `Index.save` does it.
+
+        Cost: a read of both and a write of as many bytes, for which the disk is waited."""
+        name = path_of(path)
+        self._keep(self._native.save, name)
+
+    def _keep(self, call: Callable[..., Any], *more: Any) -> Any:
+        """Has the native aggregate write what both are."""
+        with self._index._changes, self._changes:
+            self._check_open()
+            value = None if self._value is None else facts_of_key(self._value)
+            note = self._index._note({"values": value})
+            return self._device.run(call, self._over, self._device.session(), self._stream, *more, note)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (Aggregate._of_bytes, (self._keep(self._native.to_bytes), self._device.name))
+
+    @classmethod
+    def _of_bytes(cls, kept: bytes, device: str) -> Aggregate:
+        """What a pickle calls."""
+        target = device_of(device)
+        over, note, native = target.run(_raydex.Aggregate.from_bytes, target.backend, target.session(), 0, kept)
+        return cls._of_note(native, index_of_note(over, note, target, 0, None), note, None, 0)
+
+    @classmethod
+    def _of_note(cls, native: Any, index: Index, note: bytes, kept: Any, stream: int) -> Aggregate:
+        """What was loaded with a note, be it one of Python or not."""
+        name = native.value_format()
+        try:
+            found = facts_of(note)
+            value = None if name is None else key_of_format(name)
+            if found is not None and value is not None:
+                value = key_in({"key": found[0]["values"]}, name)
+                if value.dtype is None or value.dtype.kind == "S":
+                    raise ValueError(f"values that are {value}")
+        except (ValueError, TypeError, KeyError, RecursionError) as problem:
+            raise InvalidArgument(f"path: section 'note': it is none of an aggregate: {problem}") from None
+        return Aggregate(native, index, value, kept, stream)
 
     @property
     def info(self) -> AggregateInfo:

@@ -23,7 +23,7 @@ from raydex._errors import InvalidArgument, Unsupported
 from raydex._frames import check_labels, check_one_table, is_series, series_like
 from raydex._index import Index
 from raydex._joins import key_columns, natives
-from raydex._kept import facts_of, note_of
+from raydex._kept import NO_FACTS, facts_of, note_of
 from raydex._keys import TEXTS, Key, facts_of_key, format_of, key_of_facts
 from raydex._prefixes import NO_PREFIXES, Prefixes, strings_of
 from raydex._sources import Source, look, same_device
@@ -596,10 +596,10 @@ class CompositeIndex(Index):
     def _own_bytes(self) -> int:
         return self._packing.resident_bytes
 
-    def _note(self) -> bytes:
+    def _note(self, beside: Mapping[str, Any] = NO_FACTS) -> bytes:
         self._check_open()
         facts, own = self._packing.kept()
-        return note_of({"composite": facts, "next_row": self._next_row}) + own
+        return note_of({"composite": facts, "next_row": self._next_row, **beside}) + own
 
     @staticmethod
     def _made_note(note: bytes) -> bool:
@@ -657,3 +657,9 @@ class CompositeIndex(Index):
         if probe.is_prefix:
             raise InvalidArgument(NO_PREFIXES.format(argument))
         return CompositePoints(self._packing, probe, inserts)
+
+
+def index_of_note(native: Any, note: bytes, device: Device, stream: int, kept: Any) -> Index:
+    """The index that was loaded with a note, be it over one column or several."""
+    kind = CompositeIndex if CompositeIndex._made_note(note) else Index
+    return kind._of_note(native, note, device, stream, kept)

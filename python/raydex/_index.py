@@ -7,6 +7,7 @@ import itertools
 import operator
 import os
 import weakref
+from collections.abc import Mapping
 from typing import Any, Callable, Literal, cast, overload
 
 import numpy as np
@@ -24,7 +25,7 @@ from raydex._exports import take_alike
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._infos import IndexInfo, bytes_as_text, options_of
-from raydex._kept import device_of, dictionary_of, facts_of, key_in, key_of_format, note_of, path_of
+from raydex._kept import NO_FACTS, device_of, dictionary_of, facts_of, key_in, key_of_format, note_of, path_of
 from raydex._keys import Key, facts_of_key
 from raydex._lazy import Call
 from raydex._matches import LazyMatches, Matches
@@ -225,10 +226,10 @@ class Index(Held):
             note = self._note()
             self._device.run(self._native.save, self._session, self._stream, name, note)
 
-    def _note(self) -> bytes:
-        """What the library does not know: what its keys stand for."""
+    def _note(self, beside: Mapping[str, Any] = NO_FACTS) -> bytes:
+        """What the library does not know: what its keys stand for, and what is `beside` the index."""
         self._check_open()
-        facts: dict[str, Any] = {"key": facts_of_key(self._key), "next_row": self._next_row}
+        facts: dict[str, Any] = {"key": facts_of_key(self._key), "next_row": self._next_row, **beside}
         if self._words is None:
             return note_of(facts)
         offsets, letters = self._words.strings()

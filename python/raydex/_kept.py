@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import operator
 import os
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from raydex._dictionaries import Dictionary
 from raydex._errors import InvalidType
 from raydex._keys import Key, format_of, key_of_facts
 
+NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 MAGIC = b"raydex python 1\n"
 """What notes begin with; others are of programs in C++."""
 

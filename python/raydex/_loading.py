@@ -7,11 +7,11 @@ import os
 from typing import Any
 
 from raydex import _raydex
+from raydex._aggregates import Aggregate
 from raydex._arguments import flag
-from raydex._composite import CompositeIndex
+from raydex._composite import index_of_note
 from raydex._devices import stream_number
 from raydex._errors import InvalidArgument
-from raydex._index import Index
 from raydex._kept import device_of, path_of
 from raydex._minima import Rmq
 from raydex.typing import DeviceLike, StreamLike
@@ -20,7 +20,7 @@ from raydex.typing import DeviceLike, StreamLike
 def load(
     path: str | os.PathLike[str], device: DeviceLike = "cpu", stream: StreamLike = None, *, verify: bool = True
 ) -> Any:
-    """Opens the file of an index, or of minima, which `Index.save` or `Rmq.save` wrote.
+    """Opens the file of an index, of minima, or of an aggregate, which `save` of `Index`, `Rmq` or `Aggregate` wrote.
 
         >>> import raydex, tempfile, os
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -49,9 +49,9 @@ def load(
 
     Returns
     -------
-    Index, CompositeIndex or Rmq
-        As it was saved. On the CPU edits copy what they change; the file stays as it is. An `Rmq` has the array of the
-        file, and takes no `refresh`.
+    Index, CompositeIndex, Rmq or Aggregate
+        As it was saved; an `Aggregate` with its `index`. On the CPU edits copy what they change; the file stays as it
+        is. An `Rmq` has the array of the file, and takes no `refresh`.
 
     Raises
     ------
@@ -72,8 +72,8 @@ def load(
     if stream is not None and target.number is None:
         raise InvalidArgument(f"stream: {stream!r}, but an index in host memory has none; leave it out")
     number = 0 if stream is None else stream_number(stream)
-    native, note = target.run(_raydex.load, target.backend, target.session(), number, name, bool(verify))
+    native, note, *rest = target.run(_raydex.load, target.backend, target.session(), number, name, bool(verify))
     if isinstance(native, _raydex.Rmq):
         return Rmq._of_note(native, note, target, number, stream)
-    kind = CompositeIndex if CompositeIndex._made_note(note) else Index
-    return kind._of_note(native, note, target, number, stream)
+    index = index_of_note(native, note, target, number, stream)
+    return Aggregate._of_note(rest[0], index, note, stream, number) if rest else index

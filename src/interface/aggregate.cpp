@@ -21,6 +21,10 @@ void aggregate::measure() noexcept {
 
 void aggregate::check(const context& on, const probes& batch, std::uint64_t out_size) const {
   over_->check(on, batch, out_size);
+  check_unedited();
+}
+
+void aggregate::check_unedited() const {
   if (over_->changes_ != edits_) {
     throw invalid_argument("aggregate: its index was edited after it was built; build another one");
   }

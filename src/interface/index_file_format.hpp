@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -29,8 +30,10 @@ inline constexpr std::array file_magic{'\x89', 'r', 'd', 'x', '\r', '\n', '\x1a'
 inline constexpr std::uint32_t file_order = 0x01020304;
 inline constexpr std::uint32_t file_version = 1;
 inline constexpr const char* note_section = "note";
-inline constexpr const char* values_section = "values";  // the array of minima
-inline constexpr std::size_t values_step = 16;           // where one begins counts modulo this
+inline constexpr const char* values_section = "values";                 // the array of minima
+inline constexpr const char* aggregated_section = "aggregated values";  // the name of their type
+inline constexpr const char* aggregate_names = "aggregate: ";           // of its parts begin so
+inline constexpr std::size_t values_step = 16;  // where one begins counts modulo this
 
 struct file_header {
   std::array<char, 8> magic;
@@ -122,6 +125,12 @@ inline void describe(file_directory& to, const rmq_info& info) {
 }
 inline bool is_of_minima(const file_directory& of) {
   return of.row_id_bits == 0;
+}
+
+// Whether there is an aggregate beside the index.
+inline bool is_of_aggregate(const file_directory& of) {
+  return std::ranges::find(of.sections, aggregated_section, &file_section::name) !=
+         of.sections.end();
 }
 
 // Says what an index is.

@@ -149,7 +149,18 @@ class aggregates : public backend_test {
     const auto of = build_aggregate(at(), *built, values.view());
     EXPECT_EQ(of->info().entries, built->info().entries);
     EXPECT_GE(of->info().resident_bytes, of->info().entries);
+    check_answers(*of, random);
 
+    const auto file = to_bytes(at(), *of);
+    for (const bool verify : {true, false}) {
+      SCOPED_TRACE(verify ? "from a file, verified" : "from a file");
+      const auto kept = aggregate_from_bytes(tested_backend(), at(), file, {.verify = verify});
+      EXPECT_EQ(kept.held->info().resident_bytes, of->info().resident_bytes);
+      check_answers(*kept.held, random);
+    }
+  }
+
+  void check_answers(const aggregate& of, std::mt19937_64& random) const {
     const std::vector<key> extremes = extreme_keys<key>();
     cells<key> lower({});
     cells<key> upper({});
@@ -177,16 +188,16 @@ class aggregates : public backend_test {
         return at().download(out);
       };
       const context on = at();
-      const auto counts = asked(std::uint64_t{}, [&](auto& out) { of->count(on, batch, out); });
+      const auto counts = asked(std::uint64_t{}, [&](auto& out) { of.count(on, batch, out); });
       const auto present =
-          asked(std::uint64_t{}, [&](auto& out) { of->count_values(on, batch, out); });
-      const auto sums = asked(sum{}, [&](auto& out) { of->sum(on, batch, out); });
-      const auto means = asked(double{}, [&](auto& out) { of->mean(on, batch, out); });
+          asked(std::uint64_t{}, [&](auto& out) { of.count_values(on, batch, out); });
+      const auto sums = asked(sum{}, [&](auto& out) { of.sum(on, batch, out); });
+      const auto means = asked(double{}, [&](auto& out) { of.mean(on, batch, out); });
       const auto minima =
-          asked(value{}, [&](auto& out) { of->minimum(on, batch, value_span(out)); });
+          asked(value{}, [&](auto& out) { of.minimum(on, batch, value_span(out)); });
       const auto maxima =
-          asked(value{}, [&](auto& out) { of->maximum(on, batch, value_span(out)); });
-      const auto firsts = asked(row_id{}, [&](auto& out) { of->first(on, batch, out); });
+          asked(value{}, [&](auto& out) { of.maximum(on, batch, value_span(out)); });
+      const auto firsts = asked(row_id{}, [&](auto& out) { of.first(on, batch, out); });
       for (std::size_t i = 0; i < size; ++i) {
         SCOPED_TRACE((ranged ? "range " : "point ") + std::to_string(i));
         const answer wanted =

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "raydex/aggregate.hpp"
+#include "src/interface/kept_parts.hpp"
 #include "src/operations/aggregates/ranked_values.hpp"
 #include "src/operations/joins/slices.hpp"
 
@@ -103,6 +104,19 @@ class built_aggregate final : public aggregate {
                                  {format_of<RowId>, static_cast<RowId*>(out) + first, size});
           });
     });
+  }
+
+  void do_keep(const context& own, kept_parts& file) override {
+    const std::uint64_t entries = over().info().entries;
+    if (values_) values_->keep(own, file, entries);
+    if (!options_.first_rows) return;
+    if (file.verifies()) {  // rows of a file may be any
+      rows_ = {own, entries};
+      read_row_ids(own, rows_.data());
+    } else {
+      file.array<Executor>("rows", own, rows_, entries);
+    }
+    file.minima("first rows", own, column(rows_), first_rows_);
   }
 
   buffer<RowId> rows_;  // by rank; kept for `first_rows_` alone

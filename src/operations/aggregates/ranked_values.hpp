@@ -11,6 +11,7 @@
 #include "raydex/core/aggregates/prefix_sums.hpp"
 #include "raydex/rmq_cover.hpp"
 #include "src/interface/dispatch.hpp"
+#include "src/interface/kept_parts.hpp"
 #include "src/operations/lookups/built_index.hpp"
 #include "src/operations/machine.hpp"
 
@@ -45,7 +46,7 @@ class ranked_values {
   // Of the rows by rank. Both are read by the build only.
   ranked_values(const context& own, backend where, const RowId* rows, std::uint64_t size,
                 const column& values, const parts& wanted)
-      : format_(values.format), size_(size) {
+      : format_(values.format), size_(size), has_sums_(wanted.sums) {
     const core::value_column cells{cells_of(values)};
     is_signed_ = format_.type == key_type::int32 || format_.type == key_type::int64;
     is_floating_ = format_.type == key_type::float32 || format_.type == key_type::float64;
@@ -128,6 +129,40 @@ class ranked_values {
                                });
   }
 
+  // Names all of it to a file, which saves it, or has that of so many rows in its place.
+  void keep(const context& own, kept_parts& file, std::uint64_t size) {
+    if (file.loads()) size_ = size;  // others may ask what is saved
+    const auto keep_sums = [&](const char* name, sums& all) {
+      file.array<Executor>(name, own, all, size + 1);
+    };
+    const auto keep_if_there = [&](const char* number, const sums& all, const auto& keep_them) {
+      std::uint8_t are_there = all.size() != 0;
+      file.number(number, are_there, 1);
+      if (are_there != 0) keep_them();
+    };
+    keep_if_there("some are missing", present_, [&] { keep_sums("present", present_); });
+    if (has_sums_ && is_floating_) {
+      file.array<Executor>("finite values", own, finite_, size);
+      file.array<Executor>("finite sums", own, finite_sums_, core::sum_tree::all_sums(size));
+      keep_if_there("some are infinite", nan_, [&] {
+        keep_sums("nan", nan_);
+        keep_sums("positive infinities", positive_);
+        keep_sums("negative infinities", negative_);
+      });
+    } else if (has_sums_) {
+      keep_sums("sums", whole_);
+      if (is_wide()) keep_sums("upper halves", upper_halves_);
+    }
+    for (extremes* const one : {&smallest_, &largest_}) {
+      if (one->smallest == nullptr) continue;
+      const bool largest = one == &largest_;
+      const std::uint64_t bytes = size * code_format().width;
+      file.array<Executor>(largest ? "codes of maxima" : "codes of minima", own, one->codes, bytes);
+      file.minima(largest ? "maxima" : "minima", own,
+                  column(code_format(), one->codes.data(), size), one->smallest);
+    }
+  }
+
  private:
   using sums = buffer<std::uint64_t>;
   struct extremes {
@@ -198,6 +233,7 @@ class ranked_values {
 
   key_format format_;
   std::uint64_t size_ = 0;
+  bool has_sums_ = false;
   bool is_signed_ = false;
   bool is_floating_ = false;
   sums present_;           // values that are not missing; empty: all
