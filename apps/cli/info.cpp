@@ -31,6 +31,8 @@ void verify_file(const std::string& path, const index_file_info& of) {
     load_rmq(backend::cpu, on, path);
   } else if (of.is_aggregate) {
     load_aggregate(backend::cpu, on, path);
+  } else if (of.is_asof_join) {
+    load_asof_join(backend::cpu, on, path);
   } else {
     load(backend::cpu, on, path);
   }
@@ -38,13 +40,14 @@ void verify_file(const std::string& path, const index_file_info& of) {
 
 nlohmann::ordered_json facts_of_file(const info_arguments& arguments) {
   const index_file_info found = inspect(arguments.file);
-  const kept_key key = read_note(arguments.file, found);
+  const std::string types =
+      found.is_asof_join ? to_string(found.key) : read_note(arguments.file, found).types();
   if (!arguments.no_verify) verify_file(arguments.file, found);
   nlohmann::ordered_json facts{{"structure", found.structure}, {"options", found.options}};
   if (found.is_minima) {
-    facts.update({{"value", key.types()}, {"values", found.n}});
+    facts.update({{"value", types}, {"values", found.n}});
   } else {
-    facts.update({{"key", key.types()},
+    facts.update({{found.is_asof_join ? "times" : "key", types},
                   {"rows", found.n},
                   {"entries", found.entries},
                   {"max_row_id", found.max_row_id},
@@ -78,8 +81,8 @@ void add_info_command(CLI::App& app) {
                     "Read what the file says of itself alone, whatever its size");
   bench::add_json_option(*command, arguments->json, "Write JSON instead");
   command->footer(
-      "A file of `raydex rmq --save-index` has `values` of an array; one of Python may have an\n"
-      "`aggregate` over the index.\n"
+      "A file of `raydex rmq --save-index` has `values` of an array; those of Python may have an\n"
+      "`aggregate` over the index, or the build side of as-of joins: `asof_join`.\n"
       "A file is verified as for --index: by its checksums, and by a look at its entries. One "
       "that\n"
       "was changed or cut off is refused, with the part that is wrong. `rows` are those of the\n"

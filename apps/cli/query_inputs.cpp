@@ -123,11 +123,11 @@ void open_index(const query_arguments& arguments, query_inputs& in) {
     throw invalid_argument(
         fmt::format("{} has range minima; ask it by raydex rmq --index", arguments.index));
   }
-  if (in.file->is_aggregate) {
-    throw unsupported(
-        fmt::format("{} has an aggregate over an index; ask it in Python, by raydex.load, or save "
-                    "its index by itself",
-                    arguments.index));
+  if (in.file->is_aggregate || in.file->is_asof_join) {
+    throw unsupported(fmt::format(
+        "{} has {}, which the program does not ask; ask it in Python, by raydex.load",
+        arguments.index,
+        in.file->is_aggregate ? "an aggregate over an index" : "the build side of as-of joins"));
   }
   in.kept = read_note(arguments.index, *in.file);
   if (!in.kept->obstacle.empty()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Indexes over keys, aggregates over them, and structures for range minima, in files. A file has
-/// the memory of an index as it is, so that one in host memory is opened by mapping the file:
-/// nothing is sorted, and processes share what they read of it. `rx`, `cgrx` and indexes of 64-bit
-/// row ids have their sorted entries in it, and what finds them is built when the file is loaded.
-/// The same file is loaded on `cpu` and `cuda`, with equal answers.
+/// Indexes over keys, aggregates over them, structures for range minima, and build sides of as-of
+/// joins, in files. A file has the memory of an index as it is, so that one in host memory is
+/// opened by mapping the file: nothing is sorted, and processes share what they read of it. `rx`,
+/// `cgrx` and indexes of 64-bit row ids have their sorted entries in it, and what finds them is
+/// built when the file is loaded. The same file is loaded on `cpu` and `cuda`, with equal answers.
 ///
 /// A file has a header of 64 bytes, the arrays of the index, each aligned to 256 bytes, and a
 /// directory that says what they are; numbers are little-endian. Header, directory and each array
@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "raydex/capability.hpp"
 #include "raydex/export.hpp"
 #include "raydex/index.hpp"
+#include "raydex/join.hpp"
 #include "raydex/memory.hpp"
 #include "raydex/rmq.hpp"
 
@@ -163,6 +165,46 @@ RAYDEX_EXPORT loaded_aggregate aggregate_from_bytes(backend where, const context
                                                     std::span<const std::byte> bytes,
                                                     const load_options& options = {});
 
+/// Writes the build side of as-of joins to a file, as `save` does an index: its columns, with the
+/// rows that were appended. No `append` may run at the same time. *Cost*: besides those of an index
+/// a copy of one column after the other in the memory of `on`.
+RAYDEX_EXPORT void save(const context& on, const asof_join& of, const std::string& path,
+                        std::string_view note = {});
+
+/// The bytes that such a file would have.
+RAYDEX_EXPORT std::vector<std::byte> to_bytes(const context& on, const asof_join& of,
+                                              std::string_view note = {});
+
+/// The build side of as-of joins from a file, and what was saved with it.
+struct loaded_asof_join {
+  std::shared_ptr<const void> columns;  ///< what has the memory that it reads: it outlives it
+  std::unique_ptr<asof_join> held;      ///< the build side
+  std::string note;                     ///< the note
+  key_format times;                     ///< of its times
+  std::vector<std::optional<key_format>> key;  ///< of the columns of its key; nothing for strings
+  std::uint64_t rows = 0;                      ///< how many it has, be they missing or not
+};
+
+/// Loads the build side of as-of joins from a file, over columns of its own: on `cpu` those of the
+/// file, which it maps; on a GPU copies.
+///
+/// @param where the backend
+/// @param on as for `build_asof_join`
+/// @param path the file
+/// @param options how. With `verify` a read of the file by its checksums, and a look at offsets of
+///        strings. In any case it is built again, which is a pass over the columns if they are
+///        walked along (see `asof_join`), else a sort.
+///
+/// *Errors*: as `load` and `build_asof_join`; each refuses the files of the others.
+RAYDEX_EXPORT loaded_asof_join load_asof_join(backend where, const context& on,
+                                              const std::string& path,
+                                              const load_options& options = {});
+
+/// The same from bytes, which are copied.
+RAYDEX_EXPORT loaded_asof_join asof_join_from_bytes(backend where, const context& on,
+                                                    std::span<const std::byte> bytes,
+                                                    const load_options& options = {});
+
 /// What a file says of what it holds.
 struct index_file_info {
   std::uint32_t version = 0;      ///< of the format
@@ -177,6 +219,7 @@ struct index_file_info {
   std::string note;               ///< the note that was saved with it
   bool is_minima = false;         ///< whether that is a structure of `load_rmq`, not of `load`
   bool is_aggregate = false;      ///< whether `load_aggregate` opens it
+  bool is_asof_join = false;      ///< whether `load_asof_join` opens it
 };
 
 /// Reads what a file says of what it holds, and loads nothing.

@@ -226,6 +226,7 @@ using joined_handle = handle<joined>;
 // What was loaded, and its note.
 nb::tuple handle_and_note(loaded_index made, backend where);
 nb::tuple handle_and_note(loaded_rmq made, backend where);
+nb::tuple handle_and_note(loaded_asof_join made, backend where);
 // The index, the note, and the aggregate.
 nb::tuple handle_and_note(loaded_aggregate made, backend where);
 

@@ -183,16 +183,17 @@ nb::bytes index_bytes(const index_handle& self, const session& from, address str
   }));
 }
 
-// The index of a file, the minima, or an index and its aggregate.
+// What a file has.
 nb::tuple load_file(const std::string& backend_name, const session& from, address stream,
                     const nb::bytes& path, bool verify) {
   const backend where = parse_backend(backend_name);
   const std::string name(text_of(path));
-  auto made = unlocked([&]() -> std::variant<loaded_index, loaded_rmq, loaded_aggregate> {
+  auto made = unlocked([&]() -> std::variant<loaded_index, loaded_rmq, loaded_aggregate, loaded_asof_join> {
     const context on = context_of(from, stream);
     const index_file_info found = inspect(name);
     if (found.is_minima) return load_rmq(where, on, name, {.verify = verify});
     if (found.is_aggregate) return load_aggregate(where, on, name, {.verify = verify});
+    if (found.is_asof_join) return load_asof_join(where, on, name, {.verify = verify});
     return load(where, on, name, {.verify = verify});
   });
   return std::visit([&](auto& one) { return handle_and_note(std::move(one), where); }, made);
@@ -298,7 +299,7 @@ void bind_index(nb::module_& to) {
   to.def("load", load_file, arg("backend"), arg("session"), arg("stream"), arg("path"),
          arg("verify"),
          nb::sig("def load(backend: str, session: Session, stream: int, path: bytes, verify: bool) "
-                 "-> tuple[Index | Rmq, bytes] | tuple[Index, bytes, Aggregate]"));
+                 "-> tuple[Index | Rmq | AsofJoin, bytes] | tuple[Index, bytes, Aggregate]"));
   to.def("search_sorted", search_sorted_on, arg("backend"), arg("session"), arg("stream"),
          arg("sorted"), arg("wanted"), arg("right"), arg("out"), arg("size"), without_gil());
   to.def("is_in", is_in_on, arg("backend"), arg("session"), arg("stream"), arg("tests"),

@@ -218,13 +218,15 @@ void write_counts(const joined_handle& self, const session& from, address stream
   });
 }
 
-using asof_handle = handle<asof_join>;
+// With the columns that it reads, if it was loaded.
+using asof_handle = handle<loaded_asof_join>;
 
 void build_asof(asof_handle* self, const std::string& backend_name, const session& from,
                 address stream, const column& times, const key_parts& by, bool missing_equal) {
   const backend chosen = parse_backend(backend_name);
-  new (self) asof_handle(
-      build_asof_join(chosen, context_of(from, stream), times, by, missing_equal), "join", chosen);
+  auto made = std::make_unique<loaded_asof_join>();
+  made->held = build_asof_join(chosen, context_of(from, stream), times, by, missing_equal);
+  new (self) asof_handle(std::move(made), "join", chosen);
 }
 
 asof_options asof_of(const std::string& direction, bool strict,
@@ -249,8 +251,8 @@ void match_asof(const asof_handle& self, const session& from, address stream, co
                 std::uint64_t size) {
   const asof_options how =
       asof_of(direction, strict, tolerance, relative_tolerance, tolerances, neighbours);
-  self.shared([&](const asof_join& one) {
-    one.match(context_of(from, stream), times, by, how, row_ids_at(out, size));
+  self.shared([&](const loaded_asof_join& one) {
+    one.held->match(context_of(from, stream), times, by, how, row_ids_at(out, size));
   });
 }
 
@@ -262,20 +264,63 @@ found match_asof_rows(const asof_handle& self, const session& from, address stre
                       const std::string& how) {
   const asof_options options =
       asof_of(direction, strict, tolerance, relative_tolerance, tolerances, neighbours);
-  return match(self, [&](const asof_join& one) {
-    return one.match(context_of(from, stream), times, by, options, kind_of(how));
+  return self.shared([&](const loaded_asof_join& one) {
+    return std::make_unique<joined_handle>(
+        one.held->match(context_of(from, stream), times, by, options, kind_of(how)), "join",
+        one.held->info().where);
   });
 }
 
 void append_asof(asof_handle& self, address stream, const column& times, const key_parts& by,
                  nb::handle before) {
-  self.alone([&](asof_join& one) {
+  self.alone([&](loaded_asof_join& one) {
     before_change(before);
-    one.append(pointer<CUstream_st>(stream), times, by);
+    one.held->append(pointer<CUstream_st>(stream), times, by);
   });
 }
 
+// Of one that was loaded: the types of its times and keys, and its rows.
+nb::tuple asof_types(const asof_handle& self) {
+  return self.shared([](const loaded_asof_join& one) {
+    std::vector<std::optional<std::string>> key;
+    for (const std::optional<key_format>& part : one.key)
+      key.push_back(part ? std::optional(to_string(*part)) : std::nullopt);
+    return nb::make_tuple(to_string(one.times), key, one.rows);
+  });
+}
+
+void save_asof(const asof_handle& self, const session& from, address stream, const nb::bytes& path,
+               const nb::bytes& note) {
+  self.shared([&](const loaded_asof_join& one) {
+    save(context_of(from, stream), *one.held, std::string(text_of(path)), text_of(note));
+  });
+}
+
+nb::bytes asof_bytes(const asof_handle& self, const session& from, address stream,
+                     const nb::bytes& note) {
+  return bytes_of(unlocked([&] {
+    return self.shared([&](const loaded_asof_join& one) {
+      return to_bytes(context_of(from, stream), *one.held, text_of(note));
+    });
+  }));
+}
+
+nb::tuple asof_of_bytes(const std::string& backend_name, const session& from, address stream,
+                        const nb::bytes& kept) {
+  const backend where = parse_backend(backend_name);
+  return handle_and_note(
+      unlocked(
+          [&] { return asof_join_from_bytes(where, context_of(from, stream), span_of(kept)); }),
+      where);
+}
+
 }  // namespace
+
+nb::tuple handle_and_note(loaded_asof_join made, backend where) {
+  const nb::bytes note(made.note.data(), made.note.size());
+  auto held = std::make_unique<loaded_asof_join>(std::move(made));
+  return nb::make_tuple(std::make_unique<asof_handle>(std::move(held), "join", where), note);
+}
 
 join_kind kind_of(const std::string& how) {
   if (how == "outer") return join_kind::full;  // as pandas calls it
@@ -344,10 +389,13 @@ void bind_joins(nb::module_& to) {
            arg("by"), arg("missing_equal"), without_gil())
       .def_prop_ro("info",
                    [](const asof_handle& self) {
-                     return self.shared([](const asof_join& one) {
-                       return std::pair(one.info().entries, one.info().resident_bytes);
+                     return self.shared([](const loaded_asof_join& one) {
+                       const join_info& info = one.held->info();
+                       return std::pair(info.entries, info.resident_bytes);
                      });
                    })
+      .def_prop_ro("types", asof_types,
+                   nb::sig("def types(self) -> tuple[str, list[str | None], int]"))
       .def("match", match_asof, arg("session"), arg("stream"), arg("times"), arg("by"),
            arg("direction"), arg("strict"), arg("tolerance").none(),
            arg("relative_tolerance").none(), arg("tolerances").none(), arg("neighbours"),
@@ -358,6 +406,13 @@ void bind_joins(nb::module_& to) {
            arg("how"), nb::keep_alive<0, 1>(), without_gil())
       .def("append", append_asof, arg("stream"), arg("times"), arg("by"),
            arg("before") = nb::none(), without_gil())
+      .def("save", save_asof, arg("session"), arg("stream"), arg("path"), arg("note"),
+           without_gil())
+      .def("to_bytes", asof_bytes, arg("session"), arg("stream"), arg("note"))
+      .def_static("from_bytes", asof_of_bytes, arg("backend"), arg("session"), arg("stream"),
+                  arg("kept"),
+                  nb::sig("def from_bytes(backend: str, session: Session, stream: int, kept: "
+                          "bytes) -> tuple[AsofJoin, bytes]"))
       .def("close", &asof_handle::close, arg("before") = nb::none(), without_gil());
 }
 

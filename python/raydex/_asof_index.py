@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+import os
+from typing import Any, Callable, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +13,15 @@ from raydex import _raydex
 from raydex._arguments import flag
 from raydex._asof_joins import Asked
 from raydex._columns import Column, column_of, key_of, refuse_strings, role_of
+from raydex._devices import Device
 from raydex._errors import InvalidArgument, InvalidType
 from raydex._held import Held
 from raydex._html import facts
 from raydex._infos import bytes_as_text
 from raydex._joined import JoinRows
 from raydex._joins import key_columns, natives
-from raydex._keys import TEXTS
+from raydex._kept import device_of, facts_of, note_of, path_of
+from raydex._keys import TEXTS, facts_of_key, format_of, key_of_facts
 from raydex._lazy import Call
 from raydex._sources import Source, look, same_device
 from raydex.typing import (
@@ -45,6 +48,7 @@ class AsofIndex(Held):
 
     It holds 8 to 12 bytes a row, of rows that were appended also their columns, and the columns that it was given,
     until it is closed, a `with` ends, or the last reference goes. Several threads may ask it; an append waits for them.
+    `save` and `raydex.load` keep it in files, `pickle` and `copy.copy` copy its columns.
 
     Parameters
     ----------
@@ -82,6 +86,71 @@ class AsofIndex(Held):
         self._missing_equal = missing_equal
         self._kept: list[Column] = [column, *parts]  # which it reads
         self._size = column.size
+
+    @classmethod
+    def _of_note(cls, native: Any, note: bytes, device: Device, stream: int, kept: Any) -> AsofIndex:
+        """What was loaded with a note of `save`."""
+        try:
+            found = facts_of(note)
+            if found is None:
+                raise ValueError("it is not of Python, which alone says what the columns are")
+            facts, _ = found
+            names = facts["names"]
+            index = object.__new__(cls)
+            index._names = None if names is None else [str(name) for name in names]
+            index._key = key_of_facts(facts["times"])
+            index._keys = [key_of_facts(one) for one in facts["by"]]
+            index._missing_equal = bool(facts["missing_equal"])
+            time, parts, index._size = native.types
+            if [time, *parts] != [None if one.dtype is None else format_of(one) for one in [index._key, *index._keys]]:
+                raise ValueError("columns of other types")
+        except (ValueError, TypeError, KeyError, RecursionError) as problem:
+            raise InvalidArgument(f"path: section 'note': it is none of an as-of index: {problem}") from None
+        index._kept = []
+        Held.__init__(index, native, device, kept, stream)
+        return index
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the index to a file, which `raydex.load` opens.
+
+            >>> import raydex, tempfile, os
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "quotes.index")
+            ...     raydex.AsofIndex([10, 20, 30]).save(path)
+            ...     with raydex.load(path) as quotes:
+            ...         quotes.append([40])
+            ...         quotes.join([5, 35, 45])
+            array([-1,  2,  3])
+
+        The file has the columns, with the rows that were appended, and is written whole or not at all, as `Index.save`
+        does it. A loaded index reads them there, and is built again.
+
+        Cost: a copy of the columns, and a write of as many bytes, for which the disk is waited."""
+        name = path_of(path)
+        self._keep(self._native.save, name)
+
+    def _keep(self, call: Callable[..., Any], *more: Any) -> Any:
+        """Has the native index write what it is."""
+        with self._changes:
+            self._check_open()
+            note = note_of({
+                "times": facts_of_key(self._key), "by": [facts_of_key(one) for one in self._keys],
+                "names": self._names, "missing_equal": self._missing_equal,
+            })  # fmt: skip
+            wait = self._before(self._stream)
+            if wait is not None:
+                wait()
+            return self._device.run(call, self._device.session(), self._stream, *more, note)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (AsofIndex._of_bytes, (self._keep(self._native.to_bytes), self._device.name))
+
+    @classmethod
+    def _of_bytes(cls, kept: bytes, device: str) -> AsofIndex:
+        """What a pickle calls."""
+        target = device_of(device)
+        native, note = target.run(_raydex.AsofJoin.from_bytes, target.backend, target.session(), 0, kept)
+        return cls._of_note(native, note, target, 0, None)
 
     def __len__(self) -> int:
         """How many rows it has. Those with a missing time or key are found by none."""

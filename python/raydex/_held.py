@@ -45,7 +45,8 @@ class Held:
             if name in self._instead:
                 raise AttributeError(f"{said}; {self._instead[name]}")
             if name in ("save", "dump", "to_file"):
-                raise AttributeError(f"{said}: it lives in memory alone; save its columns, and build it again")
+                kept = hasattr(type(self), "save")
+                raise AttributeError(f"{said}; " + ("save(path) writes it to a file" if kept else "it has no file"))
             raise AttributeError(said, name=name, obj=self)
 
     def close(self) -> None:

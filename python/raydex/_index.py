@@ -118,7 +118,6 @@ class Index(Held):
     __module__ = "raydex"
     _called = "index"
     _instead = {
-        **dict.fromkeys(("dump", "to_file"), "save(path) writes it to a file"),
         **dict.fromkeys(("add", "extend", "update"), "append(keys) adds rows, insert(keys, rows) entries"),
         "groupby": "sum(groups, values=column) and raydex.aggregate(index, values) have what groups have",
         **dict.fromkeys(("get", "find", "loc", "map"), "first(points) has rows, lookup(points, values) cells"),

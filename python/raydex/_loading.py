@@ -9,6 +9,7 @@ from typing import Any
 from raydex import _raydex
 from raydex._aggregates import Aggregate
 from raydex._arguments import flag
+from raydex._asof_index import AsofIndex
 from raydex._composite import index_of_note
 from raydex._devices import stream_number
 from raydex._errors import InvalidArgument
@@ -20,7 +21,7 @@ from raydex.typing import DeviceLike, StreamLike
 def load(
     path: str | os.PathLike[str], device: DeviceLike = "cpu", stream: StreamLike = None, *, verify: bool = True
 ) -> Any:
-    """Opens the file of an index, of minima, or of an aggregate, which `save` of `Index`, `Rmq` or `Aggregate` wrote.
+    """Opens a file of an index, of minima, of an aggregate, or of an as-of index, which its `save` wrote.
 
         >>> import raydex, tempfile, os
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -49,7 +50,7 @@ def load(
 
     Returns
     -------
-    Index, CompositeIndex, Rmq or Aggregate
+    Index, CompositeIndex, Rmq, Aggregate or AsofIndex
         As it was saved; an `Aggregate` with its `index`. On the CPU edits copy what they change; the file stays as it
         is. An `Rmq` has the array of the file, and takes no `refresh`.
 
@@ -65,7 +66,8 @@ def load(
     ----
     With `verify` a read of the file, and a build, which sorts entries of hash tables alone; without it none. In any
     case `rx` and `cgrx` build their scene, and texts of more than 8 bytes and columns that are numbered their
-    dictionaries. Minima of `extremes="both"` build the structure of the maxima, `rmq_lca` and `rmq_rx` all of theirs.
+    dictionaries. Minima of `extremes="both"` build the structure of the maxima, `rmq_lca` and `rmq_rx` all of theirs;
+    an `AsofIndex` puts its rows in order if they are not.
     """
     flag("verify", verify)
     name, target = path_of(path), device_of(device)
@@ -73,6 +75,8 @@ def load(
         raise InvalidArgument(f"stream: {stream!r}, but an index in host memory has none; leave it out")
     number = 0 if stream is None else stream_number(stream)
     native, note, *rest = target.run(_raydex.load, target.backend, target.session(), number, name, bool(verify))
+    if isinstance(native, _raydex.AsofJoin):
+        return AsofIndex._of_note(native, note, target, number, stream)
     if isinstance(native, _raydex.Rmq):
         return Rmq._of_note(native, note, target, number, stream)
     index = index_of_note(native, note, target, number, stream)

@@ -84,7 +84,6 @@ class Rmq(Held):
     __module__ = "raydex"
     _called = "rmq"
     _instead = {
-        **dict.fromkeys(("dump", "to_file"), "save(path) writes it to a file"),
         **dict.fromkeys(
             ORDER_STATISTICS,
             "of each range it has the smallest or largest value alone: min, argmin, max, argmax",

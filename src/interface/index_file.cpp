@@ -39,6 +39,8 @@ loaded_index read_index(backend where, const context& on, const std::string& pat
   const file_directory& all = file.directory();
   if (is_of_aggregate(all))
     refuse_file(path, "directory: it has aggregates over an index; load_aggregate opens it");
+  if (is_of_asof_join(all))
+    refuse_file(path, "directory: it has the build side of as-of joins; load_asof_join opens it");
   loaded_index made{build_empty(path, where, on, all), text_in(file, note_section)};
   fill(*made.held, on, file);
   if (options.verify) file.verify_rest();
@@ -85,7 +87,8 @@ index_file_info inspect(const std::string& path) try {
           .max_row_id = all.max_row_id,
           .note = text_in(file, note_section),
           .is_minima = is_of_minima(all),
-          .is_aggregate = is_of_aggregate(all)};
+          .is_aggregate = is_of_aggregate(all),
+          .is_asof_join = is_of_asof_join(all)};
 } catch (...) {
   rethrow_as_error();
 }

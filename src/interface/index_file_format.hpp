@@ -30,6 +30,7 @@ inline constexpr std::array file_magic{'\x89', 'r', 'd', 'x', '\r', '\n', '\x1a'
 inline constexpr std::uint32_t file_order = 0x01020304;
 inline constexpr std::uint32_t file_version = 1;
 inline constexpr const char* note_section = "note";
+inline constexpr const char* asof_join_name = "asof_join";              // stands for a structure
 inline constexpr const char* values_section = "values";                 // the array of minima
 inline constexpr const char* aggregated_section = "aggregated values";  // the name of their type
 inline constexpr const char* aggregate_names = "aggregate: ";           // of its parts begin so
@@ -125,6 +126,24 @@ inline void describe(file_directory& to, const rmq_info& info) {
 }
 inline bool is_of_minima(const file_directory& of) {
   return of.row_id_bits == 0;
+}
+
+// Says what the build side of as-of joins is.
+struct asof_join_facts {
+  key_format times;
+  std::uint64_t rows;
+  std::uint64_t entries;
+};
+inline void describe(file_directory& to, const asof_join_facts& of) {
+  to.structure = asof_join_name;
+  to.key = to_string(of.times);
+  to.row_id_bits = of.rows < not_found<std::uint32_t> ? 32 : 64;
+  to.n = of.rows;
+  to.entries = of.entries;
+  to.max_row_id = of.rows == 0 ? 0 : of.rows - 1;
+}
+inline bool is_of_asof_join(const file_directory& of) {
+  return of.structure == asof_join_name;
 }
 
 // Whether there is an aggregate beside the index.

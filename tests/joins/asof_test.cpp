@@ -298,6 +298,10 @@ class asof : public backend_test {
       check_all(*tested, part_of(build, 0, end), probe, true, missing_equal);
       if (this->HasFatalFailure()) return;
     }
+    SCOPED_TRACE("from a file");
+    const auto kept = asof_join_from_bytes(tested_backend(), at(), to_bytes(at(), *tested),
+                                           {.verify = missing_equal});
+    check_all(*kept.held, build, probe, true, missing_equal);
   }
 
   // Rows of the columns of `shape`, of few different keys.

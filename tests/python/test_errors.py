@@ -260,7 +260,8 @@ def test_what_is_called_otherwise():
     index, minima = raydex.build([3, 1, 2]), raydex.rmq([3, 1, 2])
     for of, name, said in [
         (index, "dump", r"save\(path\) writes it to a file"),
-        (raydex.AsofIndex([1, 2]), "save", "lives in memory alone; save its columns, and build it again"),
+        (raydex.AsofIndex([1, 2]), "dump", r"save\(path\) writes it to a file"),
+        (raydex.aggregate(index, [1, 2, 3]), "to_file", r"save\(path\) writes it to a file"),
         (index, "extend", r"append\(keys\) adds rows, insert\(keys, rows\) entries"),
         (index, "remove", r"erase\(keys\) takes entries out"),
         (index, "mean", r"raydex.aggregate\(index, values\) has it"),

@@ -352,3 +352,23 @@ def test_no_keys(tmp_path):
     saved(tmp_path, [])
     table(tmp_path, "p.csv", p=[0.5, 1.5])
     assert answer(tmp_path, "--points", "p.csv:p", "--result", "count") == ["0", "0"]
+
+
+# What the program does not ask
+
+def test_it_says_what_other_files_have(tmp_path):
+    keys = np.arange(50) % 7
+    raydex.aggregate(raydex.build(keys, "sorted_array"), np.arange(50.0)).save(tmp_path / "a.sums")
+    raydex.AsofIndex(keys, by=["a word"] * 50).save(tmp_path / "quotes")
+    for name, known in (
+        ("a.sums", {"structure": "sorted_array", "key": "int64", "rows": 50, "aggregate": True}),
+        ("quotes", {"structure": "asof_join", "times": "int64", "rows": 50}),
+    ):
+        for more in ([], ["--no-verify"]):
+            status, text, error = run(tmp_path, "info", name, "--json", *more)
+            assert (status, error) == (0, "")
+            assert known.items() <= json.loads(text).items()
+        assert "raydex.load" in refused(tmp_path, "query", "--index", name, "--points", "-", "--out", "-")
+        whole = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(whole[:300] + bytes([whole[300] ^ 1]) + whole[301:])
+        assert "its checksum is another one" in refused(tmp_path, "info", name)

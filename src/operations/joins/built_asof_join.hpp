@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "raydex/core/joins/asof.hpp"
 #include "raydex/join.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/keeps_columns.hpp"
 #include "src/operations/joins/asof_run.hpp"
 #include "src/operations/joins/built_joined.hpp"
 #include "src/operations/joins/chained_columns.hpp"
@@ -24,7 +26,7 @@
 namespace raydex {
 
 template <executor Executor>
-class built_asof_join final : public asof_join {
+class built_asof_join final : public asof_join, public keeps_columns {
  public:
   built_asof_join(backend where, const context& on, const column& times, const key_parts& by,
                   bool missing_equal)
@@ -132,6 +134,32 @@ class built_asof_join final : public asof_join {
       rows.by.push_back(rows.parts.back().view());
     }
     return rows;
+  }
+
+  std::pair<key_format, std::uint64_t> keep_columns(const context& on,
+                                                    kept_memory& file) const override {
+    std::uint64_t rows = times_.size;
+    std::uint8_t missing_equal = missing_equal_;
+    auto parts = static_cast<std::uint8_t>(formats_.size());
+    file.number("rows", rows);
+    file.number("missing is equal", missing_equal);
+    file.number("columns of key", parts);
+    chained_part::keep_format("time", times_.format, file);
+    const auto part_of_runs = [&](const auto& part) {
+      std::vector<key_part> all;
+      for (const run& one : runs_)
+        all.push_back(part(one));
+      return chained_part::made_of<Executor>(on, all);
+    };
+    part_of_runs([](const run& one) -> key_part {
+      return one.times;
+    }).template keep<Executor>("times", on, file);
+    for (unsigned p = 0; p < parts; ++p) {
+      part_of_runs([&](const run& one) {
+        return one.by[p];
+      }).template keep<Executor>("key " + std::to_string(p), on, file);
+    }
+    return {times_.format, rows};
   }
 
   const key_format& time_format() const override { return times_.format; }

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "raydex/join.hpp"
+#include "src/interface/kept_memory.hpp"
 #include "src/operations/machine.hpp"
 
 namespace raydex {
@@ -93,6 +95,23 @@ class chained_part {
   }
 
   const key_part& view() const { return view_; }
+
+  // Names what it is to a file that is saved.
+  template <executor Executor>
+  void keep(const std::string& name, const context& on, kept_memory& file) const {
+    std::uint8_t has_strings = std::holds_alternative<string_column>(view_);
+    file.number((name + " has strings").c_str(), has_strings);
+    file.array<Executor>(name.c_str(), on, cells_);
+    file.array<Executor>((name + " present").c_str(), on, validity_);
+    if (has_strings != 0) return file.array<Executor>((name + " offsets").c_str(), on, offsets_);
+    keep_format(name, std::get<column>(view_).format, file);
+  }
+  static void keep_format(const std::string& name, const key_format& format, kept_memory& file) {
+    auto type = static_cast<std::uint8_t>(format.type);
+    std::uint8_t width = format.width;
+    file.number((name + " type").c_str(), type);
+    file.number((name + " width").c_str(), width);
+  }
 
  private:
   template <executor Executor>

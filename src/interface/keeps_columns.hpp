@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reads columns for as long as it lives, in a file: that has the columns.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "raydex/core/keys/key.hpp"
+#include "src/interface/kept_memory.hpp"
+
+namespace raydex {
+
+class RAYDEX_INTERNAL keeps_columns {
+ public:
+  keeps_columns(const keeps_columns&) = delete;
+  keeps_columns& operator=(const keeps_columns&) = delete;
+
+  // Names all of its columns to a file that is saved, by copies in the memory of `on`. Returns the
+  // format of the first one, and the number of rows.
+  virtual std::pair<key_format, std::uint64_t> keep_columns(const context& on,
+                                                            kept_memory& file) const = 0;
+
+ protected:
+  keeps_columns() = default;
+  ~keeps_columns() = default;
+};
+
+}  // namespace raydex
