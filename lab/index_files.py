@@ -7,7 +7,9 @@
 
 Keys are random int64, of `direct` even numbers in no order. The file is in the page cache when it is opened. Answers are
 compared. Prints CSV; times are milliseconds: of opening the median of five, of others one. Of structures for minima, as
-rmq_cover, keys are the values of the array, and lookups the positions of the minima of random ranges.
+rmq_cover, keys are the values of the array, and lookups the positions of the minima of random ranges; of `aggregate`,
+which is one over a sorted_array and is built with it, sums of floating values in random ranges; of `asof_index` the rows
+of ascending times by one of 1000 numbers.
 
 The structure `duckdb` is the ART index of a DuckDB table of keys and rows: what it adds to the file, `CREATE INDEX`,
 `CHECKPOINT`, `connect`, and 1000 lookups as a query `WHERE key = ?` each.
@@ -44,20 +46,33 @@ def opened(path, verify):
     return statistics.median(times)
 
 
-def measure(structure, count, folder):
+def subject(structure, count):
+    """What builds it, and what asks it for 1000 lookups."""
     random = np.random.default_rng(1)
     keys = random.permutation(count) * 2 if structure == "direct" else random.integers(0, 2**62, count)
-    path = os.path.join(folder, structure)
+    ranges = np.sort(random.integers(0, count, (2, 1000)), axis=0)
+    points = random.permutation(keys)[:1000]
     if structure.startswith("rmq_"):
-        build, ask, asked = raydex.rmq, raydex.Rmq.argmin, np.sort(random.integers(0, count, (2, 1000)), axis=0)
-    else:
-        build, ask, asked = raydex.build, raydex.Index.first, [random.permutation(keys)[:1000]]
-    build_ms, index = timed(lambda: build(keys, structure))
+        return lambda: raydex.rmq(keys, structure), lambda lows: lows.argmin(*ranges)
+    if structure == "aggregate":
+        values = random.random(count)
+        ends = np.sort(keys)[ranges]
+        return lambda: raydex.aggregate(raydex.build(keys, "sorted_array"), values), lambda sums: sums.sum(*ends)
+    if structure == "asof_index":
+        times, symbols = np.sort(keys), random.integers(0, 1000, count)
+        return lambda: raydex.AsofIndex(times, by=symbols), lambda quotes: quotes.join(points, by=symbols[:1000])
+    return lambda: raydex.build(keys, structure), lambda index: index.first(points)
+
+
+def measure(structure, count, folder):
+    build, ask = subject(structure, count)
+    path = os.path.join(folder, structure)
+    build_ms, index = timed(build)
     save_ms, _ = timed(lambda: index.save(path))
     with raydex.load(path, verify=False) as again:
-        first_ms, found = timed(lambda: ask(again, *asked))
-        again_ms, _ = timed(lambda: ask(again, *asked))
-    np.testing.assert_array_equal(found, ask(index, *asked))
+        first_ms, found = timed(lambda: ask(again))
+        again_ms, _ = timed(lambda: ask(again))
+    np.testing.assert_array_equal(found, ask(index))
     return [build_ms, os.path.getsize(path), save_ms, opened(path, False), opened(path, True), first_ms, again_ms]
 
 

@@ -368,7 +368,8 @@ def test_it_says_what_other_files_have(tmp_path):
             status, text, error = run(tmp_path, "info", name, "--json", *more)
             assert (status, error) == (0, "")
             assert known.items() <= json.loads(text).items()
-        assert "raydex.load" in refused(tmp_path, "query", "--index", name, "--points", "-", "--result", "count", "--out", "-")
+        asked = ["--points", "-", "--result", "count", "--out", "-"]
+        assert "raydex.load" in refused(tmp_path, "query", "--index", name, *asked)
         whole = (tmp_path / name).read_bytes()
         (tmp_path / name).write_bytes(whole[:300] + bytes([whole[300] ^ 1]) + whole[301:])
         assert "its checksum is another one" in refused(tmp_path, "info", name)
