@@ -28,6 +28,7 @@ from types import ModuleType
 
 from raydex import _raydex
 from raydex._aggregates import Aggregate, AggregateInfo, aggregate
+from raydex._appending import append_file, merge_file
 from raydex._array_libraries import DeviceArray
 from raydex._asof_index import AsofIndex
 from raydex._asof_joins import join_asof
@@ -143,6 +144,7 @@ __all__ = [
     "Unavailable",
     "Unsupported",
     "aggregate",
+    "append_file",
     "build",
     "build_file",
     "estimate",
@@ -159,6 +161,7 @@ __all__ = [
     "masked",
     "merge",
     "merge_asof",
+    "merge_file",
     "merge_intervals",
     "merge_range",
     "not_found",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, cast, overload
 
@@ -21,9 +22,10 @@ from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._index import Index
 from raydex._infos import bytes_as_text
-from raydex._kept import device_of, facts_of, key_in, key_of_format, path_of
+from raydex._kept import NO_FACTS, device_of, facts_of, key_in, key_of_format, path_of
 from raydex._keys import Key, facts_of_key, format_of
 from raydex._progress import shown
+from raydex._runs import replacing
 from raydex._sources import look_at_values
 from raydex.typing import ColumnLike, DeviceName, HostColumn, Scalar, Series, StreamLike, StructureName, Tensor
 
@@ -100,14 +102,15 @@ class Aggregate(Held):
 
         Cost: a read of both and a write of as many bytes, for which the disk is waited."""
         name = path_of(path)
-        self._keep(self._native.save, name)
+        with replacing(name) as to:
+            self._keep(self._native.save, name, beside=to.beside)
 
-    def _keep(self, call: Callable[..., Any], *more: Any) -> Any:
+    def _keep(self, call: Callable[..., Any], *more: Any, beside: Mapping[str, Any] = NO_FACTS) -> Any:
         """Has the native aggregate write what both are."""
         with self._index._changes, self._changes:
             self._check_open()
             value = None if self._value is None else facts_of_key(self._value)
-            note = self._index._note({"values": value})
+            note = self._index._note({"values": value, **beside})
             return self._device.run(call, self._over, self._device.session(), self._stream, *more, note)
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, Callable, overload
 
 import numpy as np
@@ -20,9 +21,10 @@ from raydex._html import facts
 from raydex._infos import bytes_as_text
 from raydex._joined import JoinRows
 from raydex._joins import key_columns, natives
-from raydex._kept import device_of, facts_of, note_of, path_of
+from raydex._kept import NO_FACTS, device_of, facts_of, note_of, path_of
 from raydex._keys import TEXTS, facts_of_key, format_of, key_of_facts
 from raydex._lazy import Call
+from raydex._runs import replacing
 from raydex._sources import Source, look, same_device
 from raydex.typing import (
     ColumnLike,
@@ -127,15 +129,17 @@ class AsofIndex(Held):
 
         Cost: a copy of the columns, and a write of as many bytes, for which the disk is waited."""
         name = path_of(path)
-        self._keep(self._native.save, name)
+        with replacing(name) as to:
+            self._keep(self._native.save, name, beside=to.beside)
 
-    def _keep(self, call: Callable[..., Any], *more: Any) -> Any:
+    def _keep(self, call: Callable[..., Any], *more: Any, beside: Mapping[str, Any] = NO_FACTS) -> Any:
         """Has the native index write what it is."""
         with self._changes:
             self._check_open()
             note = note_of({
                 "times": facts_of_key(self._key), "by": [facts_of_key(one) for one in self._keys],
                 "names": self._names, "missing_equal": self._missing_equal,
+                **beside,
             })  # fmt: skip
             wait = self._before(self._stream)
             if wait is not None:

@@ -133,17 +133,7 @@ class Packing:
     @classmethod
     def of_kept(cls, facts: dict[str, Any], own: bytes, device: Device, stream: int) -> Packing:
         """The same of a file. Raises ValueError, TypeError or KeyError for what is none."""
-        made = cls.__new__(cls)
-        made.device = device
-        made.size = 0
-        made.rows = None
-        made.names = None if facts["names"] is None else [str(one) for one in facts["names"]]
-        made._descending = [bool(one) for one in facts["descending"]]
-        made._missing = list(facts["missing"])
-        made.keys = [key_of_facts(one) for one in facts["keys"]]
-        counts = {len(one) for one in (made._descending, made._missing, made.keys)}
-        if counts != {len(made.names or made.keys)} or any(one not in _MISSING for one in made._missing):
-            raise ValueError("columns without all that they are")
+        made = cls.described(facts, device)
         if "spans" in facts:
             spans = [tuple(map(operator.index, one)) for one in facts["spans"]]
             if len(spans) != len(made.keys) or any(one.dtype is None for one in made.keys):
@@ -158,6 +148,23 @@ class Packing:
         formats = [None if one.dtype is None else format_of(one) for one in made.keys]
         if made._native.columns() != list(zip(formats, made._descending, made._missing)):
             raise ValueError("other columns than their dictionaries have")
+        return made
+
+    @classmethod
+    def described(cls, facts: dict[str, Any], device: Device) -> Packing:
+        """What a file says of its columns, without what packs them. Raises as `of_kept`."""
+        made = cls.__new__(cls)
+        made.device = device
+        made.size = 0
+        made.rows = None
+        made._native = None
+        made.names = None if facts["names"] is None else [str(one) for one in facts["names"]]
+        made._descending = [bool(one) for one in facts["descending"]]
+        made._missing = list(facts["missing"])
+        made.keys = [key_of_facts(one) for one in facts["keys"]]
+        counts = {len(one) for one in (made._descending, made._missing, made.keys)}
+        if counts != {len(made.names or made.keys)} or any(one not in _MISSING for one in made._missing):
+            raise ValueError("columns without all that they are")
         return made
 
     @property
@@ -316,7 +323,8 @@ class CompositePoints(Points):
         same_device(*probe.sources)
         self._packing, self._probe = packing, probe
 
-    def fit(self, stream: int) -> bool:
+    def read(self, column: Callable[[int, Source], Column]) -> list[Column]:
+        """The columns, each as a call reads it."""
         packing, sources = self._packing, self._probe.sources
         for p, one in enumerate(sources):
             if packing.keys[p].is_void and not says_nothing(one):
@@ -324,11 +332,13 @@ class CompositePoints(Points):
                     f"keys: the index was built of a column {p + 1} without a cell that says what it is of; build it "
                     "again over these rows, too, or over numpy.array([], dtype)"
                 )
-        columns = [
-            longer_texts(one, packing.keys[p], stream) or packing.column(p, one, stream, "kept")
-            for p, one in enumerate(sources)
-        ]
-        self._columns = _in_step(columns, sources)
+        return _in_step([column(p, one) for p, one in enumerate(sources)], sources)
+
+    def fit(self, stream: int) -> bool:
+        packing = self._packing
+        self._columns = self.read(
+            lambda p, one: longer_texts(one, packing.keys[p], stream) or packing.column(p, one, stream, "kept")
+        )
         self.column = self._columns[0]
         if [one.key for one in self._columns] != packing.keys:
             return False

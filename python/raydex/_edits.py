@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 def edit(index: Any, insert: Any, insert_rows: Any, erase: Any, erase_rows: Any, stream: Any) -> range:
     """The rows that were inserted, if they are numbered on: if keys are, and no rows are given."""
     index._check_open()
-    if index._key.is_void:
-        raise InvalidArgument(
-            "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"
-        )
+    refuse_void(index._key)
     with index._changes:
         index._check_open()
         keys = index._points("keys", erase if insert is None else insert, insert is not None)
@@ -92,15 +89,29 @@ def _note_stream(index: Any, number: int, kept: Any) -> None:
         index._edited_on[number] = kept  # what snapshots have may not go before that
 
 
+def refuse_void(key: Key) -> None:
+    """Refuses keys among those that nobody said the type of."""
+    if key.is_void:
+        raise InvalidArgument(
+            "keys: the index was built of no keys that say what they are of; build it over numpy.array([], dtype)"
+        )
+
+
+def numbers_of(first: int, size: int, bits: int) -> range:
+    """So many rows from one on, if row ids of so many bits can number them."""
+    numbers = range(first, first + size)
+    if numbers.stop >= 2**bits:
+        raise InvalidArgument(
+            f"keys: their rows go up to {numbers.stop - 1}, but this index has row ids of {bits} bits; build "
+            "one over all of the column"
+        )
+    return numbers
+
+
 def _rows_behind(index: Any, size: int, library: ArrayLibrary, stream: int) -> tuple[range, Column]:
     """So many rows behind the last one that the index had."""
     first = index._next_row
-    numbers = range(first, first + size)
-    if numbers.stop >= 2**index._bits:
-        raise InvalidArgument(
-            f"keys: their rows go up to {numbers.stop - 1}, but this index has row ids of {index._bits} bits; build "
-            "one over all of the column"
-        )
+    numbers = numbers_of(first, size, index._bits)
     with library.on(stream):
         # As the index has them, but that PyTorch knows little of unsigned numbers.
         dtype = np.dtype("i8" if library.name == "torch" else f"u{index._bits // 8}")
@@ -110,11 +121,16 @@ def _rows_behind(index: Any, size: int, library: ArrayLibrary, stream: int) -> t
 
 def number_on(index: Any, numbered: range, rows: Column | None) -> None:
     """Has the next row come behind those that the index has, that were numbered, or given."""
-    (_, _, _, _, n, _, most, *_) = index._native.info()
-    index._next_row = max(index._next_row, numbered.stop, most + 1 if most or n else 0)
+    index._next_row = max(index._next_row, numbered.stop, end_of_rows(index._native))
     if rows is not None and rows.size and index._device.number is None:
         # The library does not count those of missing keys if all of a batch are.
         index._next_row = max(index._next_row, int(host_cells(rows)[0].max()) + 1)
+
+
+def end_of_rows(native: Any) -> int:
+    """The row behind the last one that the library knows of."""
+    (_, _, _, _, n, _, most, *_) = native.info()
+    return int(most) + 1 if most or n else 0
 
 
 def with_texts(index: Any, keys: Points, rows: Column, stream: int) -> tuple[_raydex.Index, Dictionary | None, Key]:

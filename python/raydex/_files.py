@@ -19,6 +19,7 @@ from raydex._index import Index
 from raydex._kept import note_of, path_of
 from raydex._keys import VOID, Key, facts_of_key
 from raydex._loading import load
+from raydex._runs import replacing
 from raydex._sources import Source, look
 
 _TEXTS = Key(np.dtype("S8"))  # of all chunks, whatever their widest one
@@ -107,7 +108,8 @@ def build_file(
         if builder is None:
             builder = _begin(name, key, room, folder)
             _append(builder, typeless, key)
-        builder.finish(note_of({"key": facts_of_key(key)}))
+        with replacing(name) as to:
+            builder.finish(note_of({"key": facts_of_key(key), **to.beside}))
     finally:
         if builder is not None:
             builder.close()

@@ -30,6 +30,7 @@ from raydex._keys import Key, facts_of_key
 from raydex._lazy import Call
 from raydex._matches import LazyMatches, Matches
 from raydex._plain import NONE, NOWHERE, plain_columns
+from raydex._runs import Origin, replacing
 from raydex._sources import look, look_at_values, not_a_text
 from raydex.typing import (
     ColumnLike,
@@ -152,6 +153,7 @@ class Index(Held):
         self._edits = 0  # so many, within `_changes`
         self._next_row = 0  # at least, of `append`; rows whose keys are missing count
         number_on(self, range(0), None)
+        self._origin: Origin | None = None  # the file that it was loaded from
         self._edited_on: dict[int, Any] | None = None  # streams, of this index and its snapshots if it had some
         _by_number[self._number] = self
 
@@ -219,11 +221,20 @@ class Index(Held):
         that were packed come back as they were. `rx` with `primitives="rows"` is `raydex.Unsupported`: keep the column,
         and build the index again.
 
+        The index takes the place of the file and of its runs, see `raydex.append_file`. One that was loaded from there
+        is refused with `raydex.InvalidArgument` if rows were appended since.
+
         Cost: a read of the index and a write of as many bytes, for which the disk is waited."""
         name = path_of(path)
         with self._changes:
-            note = self._note()
-            self._device.run(self._native.save, self._session, self._stream, name, note)
+            self._check_open()
+            with replacing(name, self._origin) as to:
+                self._write(name, to.beside)
+            self._origin = to.origin
+
+    def _write(self, name: bytes, beside: Mapping[str, Any]) -> None:
+        note = self._note(beside)
+        self._device.run(self._native.save, self._session, self._stream, name, note)
 
     def _note(self, beside: Mapping[str, Any] = NO_FACTS) -> bytes:
         """What the library does not know: what its keys stand for, and what is `beside` the index."""
@@ -301,6 +312,7 @@ class Index(Held):
         twin = self._over(self._device.run(make), self._streams[self._stream])
         twin._streams.update(self._streams)
         twin._edited_on, twin._edits, twin._next_row = self._edited_on, self._edits, self._next_row
+        twin._origin = self._origin
         return twin
 
     def _over(self, native: Any, kept: Any) -> Index:

@@ -10,11 +10,14 @@ from raydex import _raydex
 from raydex._aggregates import Aggregate
 from raydex._arguments import flag
 from raydex._asof_index import AsofIndex
-from raydex._composite import index_of_note
-from raydex._devices import stream_number
-from raydex._errors import InvalidArgument
+from raydex._composite import CompositeIndex, index_of_note
+from raydex._devices import Device, stream_number
+from raydex._errors import InvalidArgument, Unsupported
+from raydex._index import Index
 from raydex._kept import device_of, path_of
+from raydex._keys import TEXTS, Key
 from raydex._minima import Rmq
+from raydex._runs import Cells, Origin, Run, Said, base_of, locked, refusal, runs_of, target_of
 from raydex.typing import DeviceLike, StreamLike
 
 
@@ -35,7 +38,7 @@ def load(
     ----------
     path
         The file. An index in host memory maps it: it may be replaced or removed while the index is open, but must not
-        be changed in place.
+        be changed in place. What `raydex.append_file` has added to it is read, too.
     device
         Where the index is to be: `cpu`, `cuda`, `cuda:0`, or `optix` for `rx`, `cgrx` and `rmq_rx`. It need not be
         where it was.
@@ -74,10 +77,75 @@ def load(
     if stream is not None and target.number is None:
         raise InvalidArgument(f"stream: {stream!r}, but an index in host memory has none; leave it out")
     number = 0 if stream is None else stream_number(stream)
-    native, note, *rest = target.run(_raydex.load, target.backend, target.session(), number, name, bool(verify))
+    return opened(name, target, number, stream, bool(verify))
+
+
+def opened(name: bytes, target: Device, number: int, stream: Any, verify: bool, is_locked: bool = False) -> Any:
+    """What a file has, with its runs. `is_locked`: nobody appends or merges meanwhile."""
+    file = target_of(name)
+    base = base_of(file)
+    native, note, *rest = target.run(_raydex.load, target.backend, target.session(), number, name, verify)
+    said = Said.of(note)
+    try:
+        runs, _ = runs_of(file, base, said, True)
+        if base_of(file) != base:
+            raise InvalidArgument(f"{os.fsdecode(name)}: it was replaced while it was read; load it again")
+    except InvalidArgument:
+        if is_locked:
+            raise
+        with locked(file, False):  # others may have merged or appended while they were read
+            return opened(name, target, number, stream, verify, True)
+    if runs and (rest or not isinstance(native, _raydex.Index)):
+        raise refusal(runs[0].path, "it is beside a file that takes no rows")
     if isinstance(native, _raydex.AsofJoin):
         return AsofIndex._of_note(native, note, target, number, stream)
     if isinstance(native, _raydex.Rmq):
         return Rmq._of_note(native, note, target, number, stream)
+    origin = Origin(file, base, said.appended + sum(one.rows for one in runs))
+    if runs and target.number is not None:  # keys of host memory go to an index that is there
+        with opened(name, Device("cpu", None), 0, None, verify, is_locked) as grown:
+            kept, origin = grown._bytes(), grown._origin
+        native, note = target.run(_raydex.Index.from_bytes, target.backend, target.session(), number, kept, False)
+        runs = []
     index = index_of_note(native, note, target, number, stream)
-    return Aggregate._of_note(rest[0], index, note, stream, number) if rest else index
+    if rest:
+        return Aggregate._of_note(rest[0], index, note, stream, number)
+    index._origin = origin
+    _add(index, runs)
+    return index
+
+
+def _add(index: Index, runs: list[Run]) -> None:
+    """Appends the rows of runs to the index of their file."""
+    if not runs:
+        return
+    check_runs(runs, index._next_row, index._packing.keys if isinstance(index, CompositeIndex) else [index._key])
+    columns = [Cells.joined(list(parts)) for parts in zip(*(one.cells for one in runs))]
+    try:
+        index.append(columns_in(columns, isinstance(index, CompositeIndex)))
+    except (InvalidArgument, Unsupported) as problem:
+        raise refusal(runs[0].path, f"cells: the file does not take them: {problem}") from None
+
+
+def check_runs(runs: list[Run], next_row: int, keys: list[Key]) -> None:
+    """Refuses runs that are not of an index of these keys, whose next row is that."""
+    for one in runs[:1]:
+        if one.first_row != next_row:
+            raise refusal(
+                one.path, f"facts: its rows begin at {one.first_row}, but those of the file end before {next_row}"
+            )
+        if one.keys != list(map(key_in_runs, keys)):
+            own, of_file = (", ".join(map(str, some)) for some in (one.keys, keys))
+            raise refusal(one.path, f"facts: its keys are {own}, but those of the file {of_file}")
+
+
+def key_in_runs(key: Key) -> Key:
+    """The key of a column as runs have it: texts may be longer than those of the file."""
+    return TEXTS if key.dtype is not None and key.dtype.kind == "S" and not key.is_whole else key
+
+
+def columns_in(columns: list[Cells], are_several: bool) -> Any:
+    """The cells of runs as keys of `Index.append`."""
+    if not are_several:
+        return columns[0].source("keys")
+    return tuple(one.source(f"keys[{p}]") for p, one in enumerate(columns))

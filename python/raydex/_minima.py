@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, cast, overload
 
@@ -21,10 +22,11 @@ from raydex._frames import check_labels, is_series, series_like
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
 from raydex._infos import bytes_as_text, options_of
-from raydex._kept import device_of, facts_of, key_in, key_of_format, note_of, path_of
+from raydex._kept import NO_FACTS, device_of, facts_of, key_in, key_of_format, note_of, path_of
 from raydex._keys import Key, facts_of_key, format_of
 from raydex._plain import plain_columns
 from raydex._progress import shown
+from raydex._runs import replacing
 from raydex._sources import Source, look, not_a_text, same_device
 from raydex.typing import (
     ColumnLike,
@@ -167,12 +169,14 @@ class Rmq(Held):
         Of `extremes="both"` the structure of the maxima is not written, nor is that of `rmq_lca` and `rmq_rx`."""
         name = path_of(path)
         with self._changes:
-            self._keep(self._native.save, name)
+            self._check_open()
+            with replacing(name) as to:
+                self._keep(self._native.save, name, beside=to.beside)
 
-    def _keep(self, call: Callable[..., Any], *more: Any) -> Any:
+    def _keep(self, call: Callable[..., Any], *more: Any, beside: Mapping[str, Any] = NO_FACTS) -> Any:
         """Has the native structure write what it is, within `_changes`."""
         self._check_open()
-        note = note_of({"key": facts_of_key(self._key), "extremes": list(self._extremes)})
+        note = note_of({"key": facts_of_key(self._key), "extremes": list(self._extremes), **beside})
         wait = self._before(self._stream)
         if wait is not None:
             wait()

@@ -326,7 +326,7 @@ COMPOSITE = {"names": ["a", "b"], "descending": [False] * 2, "missing": ["unmatc
 def test_notes_of_no_index(tmp_path, monkeypatch, facts):
     with raydex.build([1, 2]) as index, monkeypatch.context() as changed:
         note = _kept.note_of(facts)
-        changed.setattr(index, "_note", lambda: note)
+        changed.setattr(index, "_note", lambda *_: note)
         index.save(tmp_path / "an.index")
     line = refused(tmp_path, "query", "--index", "an.index", "--save-index", "b")
     assert "an.index: section 'note': it is none of an index: " in line
@@ -338,7 +338,7 @@ def test_notes_of_no_index(tmp_path, monkeypatch, facts):
 def test_notes_that_are_cut_off(tmp_path, monkeypatch, size):
     with raydex.build([1, 2]) as index, monkeypatch.context() as changed:
         note = index._note()[:size]
-        changed.setattr(index, "_note", lambda: note)
+        changed.setattr(index, "_note", lambda *_: note)
         index.save(tmp_path / "an.index")
     table(tmp_path, "p.csv", p=[1, 3])
     words = ["query", "--index", "an.index", "--points", "p.csv:p", "--result", "count", "--out", "-"]

@@ -196,6 +196,10 @@ def test_files(device, random, tmp_path):
             np.testing.assert_array_equal(device.back(found) if where == "cuda" else found, expected)
             assert index.append(asked) == range(100, 200)
             assert len(index) == 2 * (100 - words.null_count)
+        assert raydex.append_file(path, words, share=None) == range(100, 200)
+        grown = raydex.load(path, "cuda")
+        np.testing.assert_array_equal(device.back(grown.first(device(words))), raydex.build(words).first(words))
+        assert grown.append(device(words)) == range(200, 300)
     far = random.integers(-(2**62), 2**62, 100)
     expected = raydex.build((words, far)).first((words, far))
     for own in ((words, far), (device(words), device(far))):
