@@ -704,7 +704,8 @@ class Index(Held):
         The first one is behind all that the index ever had; missing keys have rows, too, so that those of the index
         stay those of a column that grows. Waits and costs as `insert`.
 
-        Keys are of the index's type; texts may be longer than those that it had."""
+        Keys are of the index's type; texts may be longer than those that it had. To append to a file, see
+        `raydex.append_file`."""
         return edit(self, keys, None, None, None, stream)
 
     def erase(self, keys: ColumnLike, rows: ColumnLike = None, *, stream: StreamLike = None) -> None:

@@ -48,8 +48,8 @@ def load(
         Whether all of the file is read and verified before anything is used: checksums, by which a damaged file is
         refused, and the entries, from which all but sorted arrays are built again, as minima are over their array. So
         a file that somebody made to do harm ends no process. Without it only what the file says of itself is verified:
-        take it for your own files. What is in host memory is then open at once, whatever its size, if it has no scene
-        and no dictionary, is no `rmq_lca`, and of minima of `extremes="both"`.
+        take it for your own files. What is in host memory is then open at once, whatever its size, if it has no runs,
+        no scene and no dictionary, is no `rmq_lca`, and of minima of `extremes="both"`. Runs are verified in any case.
 
     Returns
     -------
@@ -70,7 +70,8 @@ def load(
     With `verify` a read of the file, and a build, which sorts entries of hash tables alone; without it none. In any
     case `rx` and `cgrx` build their scene, and texts of more than 8 bytes and columns that are numbered their
     dictionaries. Minima of `extremes="both"` build the structure of the maxima, `rmq_lca` and `rmq_rx` all of theirs;
-    an `AsofIndex` puts its rows in order if they are not.
+    an `AsofIndex` puts its rows in order if they are not. Runs are read, and their rows appended as by `Index.append`;
+    for a GPU in host memory, from where the index is copied.
     """
     flag("verify", verify)
     name, target = path_of(path), device_of(device)

@@ -397,7 +397,10 @@ def _numbers_of_runs(target: bytes) -> list[int]:
     """Those of all runs that there are, be they of this file or not, the largest one first."""
     folder, name = os.path.split(target)
     pattern = re.compile(re.escape(name) + rb"\.run-([1-9][0-9]{0,17})")
-    found = map(pattern.fullmatch, os.listdir(folder or b"."))
+    try:
+        found = map(pattern.fullmatch, os.listdir(folder or b"."))
+    except OSError as problem:
+        raise refusal(target, f"the folder with its runs cannot be read: {problem.strerror}") from None
     return sorted((int(one[1]) for one in found if one is not None), reverse=True)
 
 
@@ -448,7 +451,7 @@ def remove(runs: list[Run]) -> None:
 def remove_of(target: bytes, base: str) -> None:
     """Removes the runs of a file that another one with their rows has replaced. Those of this one stay, so that it is
     locked anew."""
-    with locked(target, False):
+    with locked(target, False), contextlib.suppress(InvalidArgument):  # whoever appends next says what is wrong
         if base_of(target) != base:
             found = [_read_run(_path_of_run(target, number), False) for number in _numbers_of_runs(target)]
             remove([one for one in found if one is not None and one.base == base])

@@ -111,6 +111,19 @@ def test_all_kinds_of_keys(kind, path, own_runs):
     assert raydex.append_file(path, points, share=0) == range(len(cells), len(cells) + len(points))
 
 
+@pytest.mark.parametrize("keys", [["somebody else", None, "nobody in sight"], [uuid.UUID(int=i) for i in (5, 7)]])
+def test_strings_that_are_found_by_a_hash(keys, path, own_runs, monkeypatch):
+    raydex.build(keys, "hash_open").save(path)
+    more = [keys[0], None, uuid.UUID(int=8) if len(keys) == 2 else "x"]
+    monkeypatch.setattr(_appending, "opened", lambda *_: pytest.fail("the index was opened"))
+    for begin in (len(keys), len(keys) + 3):
+        assert raydex.append_file(path, more, share=None) == range(begin, begin + 3)
+    cells = [*keys, *more, *more]
+    points = [one for one in cells if one is not None]
+    with raydex.load(path) as index:
+        assert index.info.structure == "hash_open" and rows_of(index, points) == matching(cells, points)
+
+
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_all_structures(structure, path, own_runs, random):
     keys = random.integers(0, 100, 600)
@@ -585,6 +598,18 @@ def test_runs_that_are_none(path, own_runs):
     os.mkfifo(first)
     with pytest.raises(raydex.InvalidArgument, match="run-1: header: the file is too short"):
         raydex.load(path)
+
+
+def test_a_folder_that_may_not_be_read(path, monkeypatch):
+    with_runs(path)
+
+    def refused(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(os, "listdir", refused)
+    for call in (raydex.load, raydex.merge_file):
+        with pytest.raises(raydex.InvalidArgument, match="an.index: the folder with its runs cannot be read"):
+            call(path)
 
 
 def test_runs_beside_minima(path):

@@ -348,6 +348,30 @@ def test_notes_that_are_cut_off(tmp_path, monkeypatch, size):
         assert "section 'note'" in refused(tmp_path, *words)
 
 
+def test_files_with_runs(tmp_path):
+    """The program has a file without its runs, and writes others, beside which these are not read."""
+    saved(tmp_path, [5, 3])
+    raydex.append_file(tmp_path / "an.index", [5], share=None)
+    table(tmp_path, "p.csv", p=[5, 7])
+    assert answer(tmp_path, "--points", "p.csv:p", "--result", "count") == ["1", "0"]
+    with raydex.load(tmp_path / "an.index") as index:
+        assert count(index, [5, 7]) == [2, 0]
+    table(tmp_path, "n.csv", key=[7], row=[9])
+    words = ["query", "--index", "an.index", "--insert", "n.csv:key", "--insert-rows", "n.csv:row:u4"]
+    assert run(tmp_path, *words, "--save-index", "an.index")[0] == 0
+    with pytest.raises(raydex.InvalidArgument, match="an.index.run-1: facts: .*another file.*put that one back"):
+        raydex.load(tmp_path / "an.index")
+    (tmp_path / "an.index.run-1").unlink()
+    assert raydex.append_file(tmp_path / "an.index", [5], share=None) == range(10, 11)
+    raydex.merge_file(tmp_path / "an.index")
+    assert answer(tmp_path, "--points", "p.csv:p", "--result", "count") == ["2", "1"]
+    # The note of a merge stays in what the program writes, and says nothing of the runs of another file.
+    raydex.append_file(tmp_path / "an.index", [5], share=None)
+    assert run(tmp_path, *words, "--save-index", "an.index")[0] == 0
+    with pytest.raises(raydex.InvalidArgument, match="an.index.run-1: facts: .*another file"):
+        raydex.load(tmp_path / "an.index")
+
+
 def test_no_keys(tmp_path):
     saved(tmp_path, [])
     table(tmp_path, "p.csv", p=[0.5, 1.5])
