@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -116,9 +117,21 @@ void check(const query_arguments& arguments) {
   }
 }
 
+// Refuses a file beside which there are rows of Python's append_file.
+void refuse_runs(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::path file = std::filesystem::canonical(path, none);
+  if (none || !std::filesystem::exists(file.string() + ".run-1", none)) return;
+  throw unsupported(fmt::format(
+      "{} has rows in {}.run-1 that the program does not read; raydex.merge_file of Python puts "
+      "them into the file",
+      path, file.string()));
+}
+
 // Opens the file of an index, as far as it says what its keys are.
 void open_index(const query_arguments& arguments, query_inputs& in) {
   in.file = inspect(arguments.index);
+  refuse_runs(arguments.index);
   if (in.file->is_minima) {
     throw invalid_argument(
         fmt::format("{} has range minima; ask it by raydex rmq --index", arguments.index));

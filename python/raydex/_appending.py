@@ -124,7 +124,8 @@ def merge_file(path: str | os.PathLike[str]) -> None:
         (['prices.index', 'prices.index.run-1'], ['prices.index'])
 
     The file is written whole or not at all, as by `Index.save`; the structure and its options stay. Do so before a
-    program in C++ or the command line opens it: they know nothing of runs. A file without runs stays as it is.
+    program in C++ opens it, which knows nothing of runs, or the command line, which refuses them. A file without runs
+    stays as it is.
 
     *Errors*: as of `raydex.load` and `Index.save`. Cost: that of `raydex.load`, `Index.append` and `Index.save`."""
     name = path_of(path)
