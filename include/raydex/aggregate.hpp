@@ -34,6 +34,7 @@ struct aggregate_info {
   key_format key;                   ///< format of its keys
   std::optional<key_format> value;  ///< format of the values, if there are any
   row_id_type row_ids;              ///< type of its row ids
+  aggregate_options parts;          ///< what it was built for
   std::uint64_t entries;            ///< of the index
   std::uint64_t resident_bytes;     ///< bytes held beside the index, measured
   std::uint64_t build_peak_bytes;   ///< most bytes allocated at once during the build, measured
@@ -139,8 +140,7 @@ class RAYDEX_EXPORT aggregate {
   /// Fills in the byte counts once the build's scratch is freed.
   void measure() noexcept;
 
-  aggregate_info info_;        ///< what `info` returns
-  aggregate_options options_;  ///< as the build had them
+  aggregate_info info_;  ///< what `info` returns
 
  private:
   friend class index_keeper;

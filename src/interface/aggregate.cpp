@@ -37,7 +37,7 @@ void aggregate::check_part(bool built, const char* option) const {
 }
 
 void aggregate::check_sum(bool fits, const char* legal) const {
-  check_part(options_.sums, "sums");
+  check_part(info_.parts.sums, "sums");
   if (!fits) {
     throw invalid_argument(fmt::format("out: the values are {}; this output takes sums of {}",
                                        to_string(*info_.value), legal));
@@ -103,7 +103,7 @@ void aggregate::sum(const context& on, const probes& batch, std::span<double> ou
 }
 
 void aggregate::mean(const context& on, const probes& batch, std::span<double> out) const try {
-  check_part(options_.sums, "sums");
+  check_part(info_.parts.sums, "sums");
   check(on, batch, out.size());
   check_array("out", out);
   if (batch.size() != 0) do_mean(on, batch, out.data());
@@ -112,7 +112,7 @@ void aggregate::mean(const context& on, const probes& batch, std::span<double> o
 }
 
 void aggregate::minimum(const context& on, const probes& batch, const value_span& out) const try {
-  check_part(options_.minima, "minima");
+  check_part(info_.parts.minima, "minima");
   check_extreme(on, batch, out);
   if (batch.size() != 0) do_extreme(on, batch, false, out.data);
 } catch (...) {
@@ -120,7 +120,7 @@ void aggregate::minimum(const context& on, const probes& batch, const value_span
 }
 
 void aggregate::maximum(const context& on, const probes& batch, const value_span& out) const try {
-  check_part(options_.maxima, "maxima");
+  check_part(info_.parts.maxima, "maxima");
   check_extreme(on, batch, out);
   if (batch.size() != 0) do_extreme(on, batch, true, out.data);
 } catch (...) {
@@ -128,7 +128,7 @@ void aggregate::maximum(const context& on, const probes& batch, const value_span
 }
 
 void aggregate::first(const context& on, const probes& batch, const row_id_span& out) const try {
-  check_part(options_.first_rows, "first_rows");
+  check_part(info_.parts.first_rows, "first_rows");
   check(on, batch, out.size);
   const index_info& info = over_->info();
   check_row_ids(out, info.row_ids, "the index");

@@ -37,7 +37,7 @@ void write_aggregate(const context& on, const aggregate& of, std::string_view no
   const std::string values = of.info().value ? to_string(*of.info().value) : std::string();
   file.add(aggregated_section, std::as_bytes(std::span(values)));
   file.begin_names(aggregate_names);
-  aggregate_options options = index_keeper::options(of);
+  aggregate_options options = of.info().parts;
   keep_options(file, options);
   index_keeper::keep(const_cast<aggregate&>(of), on, file);
   file.begin_names("");

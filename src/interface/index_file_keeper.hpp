@@ -44,7 +44,6 @@ class index_keeper {
     one.check_unedited();
     return *one.over_;
   }
-  static const aggregate_options& options(const aggregate& one) { return one.options_; }
   // Has a structure keep what owns its array.
   static void own(rmq& one, std::shared_ptr<const void> array) { one.array_ = std::move(array); }
   static void read(const rmq& one, const context& on, void* to, const void* from,

@@ -21,12 +21,12 @@ class built_aggregate final : public aggregate {
                   const aggregate_options& options)
       : aggregate(over, on.memory) {
     const index_info& source = over.info();
-    options_ = options;
     info_ = {.structure = source.structure,
              .where = source.where,
              .key = source.key,
              .value = values ? std::optional(values->format) : std::nullopt,
              .row_ids = source.row_ids,
+             .parts = options,
              .entries = source.entries,
              .resident_bytes = 0,
              .build_peak_bytes = 0};
@@ -109,7 +109,7 @@ class built_aggregate final : public aggregate {
   void do_keep(const context& own, kept_parts& file) override {
     const std::uint64_t entries = over().info().entries;
     if (values_) values_->keep(own, file, entries);
-    if (!options_.first_rows) return;
+    if (!info_.parts.first_rows) return;
     if (file.verifies()) {  // rows of a file may be any
       rows_ = {own, entries};
       read_row_ids(own, rows_.data());
