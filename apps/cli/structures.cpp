@@ -146,23 +146,30 @@ void print_options(const std::string& structure) {
   }
 }
 
-// What an index takes on the CPU, of keys of 32 and of 64 bits.
-void print_bytes(const std::string& structure) {
-  constexpr std::uint64_t rows = 10'000'000;
-  constexpr double each = rows;
-  const auto bytes_of = [&](key_type type) {
-    return estimate(structure, backend::cpu,
-                    {.n = rows, .key = key_format(type), .different = rows});
-  };
-  const memory_estimate narrow = bytes_of(key_type::uint32);
-  const memory_estimate wide = bytes_of(key_type::uint64);
+constexpr std::uint64_t rows_of_estimates = 10'000'000;
+
+// What two builds hold, and take at their peaks, with so many digits.
+template <class Estimate>
+void print_builds(const Estimate& narrow, const Estimate& wide, int digits) {
+  constexpr double each = rows_of_estimates;
   const auto print = [&](const char* what, std::uint64_t of_narrow, std::uint64_t of_wide) {
-    fmt::print("{:<21}{:6.1f}{:6.1f}\n", what, static_cast<double>(of_narrow) / each,
-               static_cast<double>(of_wide) / each);
+    fmt::print("{:<21}{:6.{}f}{:6.{}f}\n", what, static_cast<double>(of_narrow) / each, digits,
+               static_cast<double>(of_wide) / each, digits);
   };
-  fmt::print("\nBytes a row, at most, of keys of 32 and of 64 bits that all differ:\n");
   print("resident", narrow.resident_bytes, wide.resident_bytes);
   print("at the build's peak", narrow.build_peak_bytes, wide.build_peak_bytes);
+}
+
+// What an index takes on the CPU, of keys of 32 and of 64 bits.
+void print_bytes(const std::string& structure) {
+  const auto bytes_of = [&](key_type type) {
+    return estimate(
+        structure, backend::cpu,
+        {.n = rows_of_estimates, .key = key_format(type), .different = rows_of_estimates});
+  };
+  const memory_estimate narrow = bytes_of(key_type::uint32);
+  fmt::print("\nBytes a row, at most, of keys of 32 and of 64 bits that all differ:\n");
+  print_builds(narrow, bytes_of(key_type::uint64), 1);
   const probe_bytes& probe = narrow.per_probe;
   fmt::print(
       "\nBytes that calls allocate for each probe: first {}, contains {}, count {}, sum {}, rows "
@@ -173,6 +180,18 @@ void print_bytes(const std::string& structure) {
   if (probe.closest != 0)
     fmt::print(", rank {}, predecessor and successor {}", probe.rank, probe.closest);
   fmt::print("\n");
+}
+
+// What a structure for minima takes on the CPU, of values of 32 and of 64 bits.
+void print_bytes_of_minima(const std::string& structure) {
+  const auto bytes_of = [&](key_type type) {
+    return estimate_rmq(structure, backend::cpu, rows_of_estimates, key_format(type));
+  };
+  const rmq_estimate narrow = bytes_of(key_type::uint32);
+  fmt::print("\nBytes a value, at most, beside arrays of values of 32 and of 64 bits:\n");
+  print_builds(narrow, bytes_of(key_type::uint64), 2);
+  fmt::print("\nBytes that calls allocate for each range: minimum and maximum {}, position {}\n",
+             narrow.per_probe.extreme, narrow.per_probe.position);
 }
 
 bool is_for_keys(const std::string& structure) {
@@ -225,7 +244,7 @@ void add_structures_command(CLI::App& app) {
       print_table(offers());
     } else {
       print_options(*structure);
-      if (is_for_keys(*structure)) print_bytes(*structure);
+      is_for_keys(*structure) ? print_bytes(*structure) : print_bytes_of_minima(*structure);
     }
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// How many bytes an index takes, before there is one.
+/// How many bytes an index takes, or a structure for minima, before there is one.
 #pragma once
 
 #include <cstdint>
@@ -67,5 +67,38 @@ struct memory_estimate {
 /// and for an `rx` with `primitives=rows` or `inverse`.
 RAYDEX_EXPORT memory_estimate estimate(std::string_view structure, backend where,
                                        const column_facts& keys, const option_map& options = {});
+
+/// Bytes that calls of a structure for minima allocate for each range, beside the arrays that they
+/// write to.
+struct rmq_probe_bytes {
+  std::uint64_t extreme = 0;   ///< `rmq::minimum`, or `rmq::maximum`
+  std::uint64_t position = 0;  ///< `rmq::position`
+};
+
+/// Bytes of a structure for minima, beside its array.
+struct rmq_estimate {
+  std::string structure;               ///< the structure's name
+  std::uint64_t resident_bytes = 0;    ///< as `rmq_info` has them once it is built
+  std::uint64_t build_peak_bytes = 0;  ///< likewise
+  rmq_probe_bytes per_probe = {};      ///< what its calls take
+};
+
+/// Says how many bytes a structure for minima or maxima will take beside its array, as `estimate`
+/// does for keys.
+///
+/// @param structure as for `build_rmq`, with `auto`
+/// @param where the backend: `cpu` or `cuda`
+/// @param n values of the array, up to 2^45
+/// @param value what they are
+/// @param options structure options by name
+///
+/// The figures are those of `rmq_info` to 1 % or 1 MB, for an array that begins at a multiple of 16
+/// bytes. Those of rays (`rmq_rx`, and `rmq_hierarchy` with `top=rays`) are a bound: Embree lays
+/// out their scene.
+///
+/// Cost: microseconds. Throws `invalid_argument` and `unsupported` as `build_rmq` does for a bad
+/// structure, option or value; and `unsupported` on `optix`, where the driver decides.
+RAYDEX_EXPORT rmq_estimate estimate_rmq(std::string_view structure, backend where, std::uint64_t n,
+                                        key_format value, const option_map& options = {});
 
 }  // namespace raydex

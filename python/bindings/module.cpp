@@ -108,6 +108,15 @@ nb::tuple estimate_index(const std::string& structure, const std::string& backen
   return nb::make_tuple(found.structure, found.resident_bytes, found.build_peak_bytes, calls);
 }
 
+// Its last two numbers: what calls take for each range, of a value and of a position.
+nb::tuple estimate_minima(const std::string& structure, const std::string& backend_name,
+                          const key_format& value, std::uint64_t n, const option_map& options) {
+  const rmq_estimate found =
+      estimate_rmq(structure, parse_backend(backend_name), n, value, options);
+  return nb::make_tuple(found.structure, found.resident_bytes, found.build_peak_bytes,
+                        found.per_probe.extreme, found.per_probe.position);
+}
+
 // What shows how far calls of a thread are.
 thread_local nb::handle shown;
 
@@ -155,6 +164,10 @@ void bind_errors(nb::module_& to) {
       nb::sig("def estimate(structure: str, backend: str, key: Format, n: int, wide_rows: bool, "
               "ascending: bool, different: int, span: int, options: dict[str, str]) -> tuple[str, "
               "int, int, dict[str, int]]"));
+  to.def("estimate_rmq", estimate_minima, nb::arg("structure"), nb::arg("backend"),
+         nb::arg("value"), nb::arg("n"), nb::arg("options"),
+         nb::sig("def estimate_rmq(structure: str, backend: str, value: Format, n: int, options: "
+                 "dict[str, str]) -> tuple[str, int, int, int, int]"));
 
   nb::class_<session>(to, "Session")
       .def(

@@ -1,50 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many bytes an index takes, before there is one."""
+"""How many bytes an index takes, or a structure for minima, before there is one."""
 
 from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from raydex import _raydex
 from raydex._arguments import flag, option_texts
-from raydex._columns import column_of
+from raydex._columns import Column, column_of
 from raydex._devices import parse_device
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._infos import bytes_as_text
+from raydex._minima import has_order_of_numbers, wanted_extremes
 from raydex._sources import look
-from raydex.typing import ColumnLike, DeviceLike, KeyOptions, StructureName, Unpack
+from raydex._structures import known
+from raydex.typing import ColumnLike, DeviceLike, Extremes, KeyOptions, MinimaOptions, StructureName, Unpack
 
 
 @dataclass(frozen=True, repr=False)
 class Estimate:
-    """Bytes that an index will take."""
+    """Bytes that an index will take, or a structure for minima beside its array."""
 
     structure: StructureName
     """The name of the structure."""
     n: int
-    """Rows of the column."""
+    """Rows of the column, or values of the array."""
     resident_bytes: int
-    """Bytes that it will hold, as `Index.info` measures them."""
+    """Bytes that it will hold, as `Index.info` and `Rmq.info` measure them."""
     build_peak_bytes: int
     """The most bytes that its build will have allocated at once."""
     probe_bytes: dict[str, int]
     """Bytes that calls allocate for each probe at most, by their names. `closest` is of `predecessor` and `successor`;
     those of `rows` have its offsets among them, and `match` is for each match of it. They are of points; `first` of
-    ranges may take what `sum` does."""
+    ranges may take what `sum` does. Of minima they are `min`, `argmin`, `max` and `argmax`, as far as `extremes` has
+    them."""
 
     def __repr__(self) -> str:
-        each = f", {self.resident_bytes / self.n:.4g} a row" if self.n else ""
+        unit = "value" if self.structure.startswith("rmq_") else "row"
+        each = f", {self.resident_bytes / self.n:.4g} a {unit}" if self.n else ""
         return (
-            f"raydex.Estimate({self.structure} of {self.n} rows: {bytes_as_text(self.resident_bytes)}{each}; "
+            f"raydex.Estimate({self.structure} of {self.n} {unit}s: {bytes_as_text(self.resident_bytes)}{each}; "
             f"{bytes_as_text(self.build_peak_bytes)} at the peak of its build)"
         )
 
 
+@overload
+def estimate(
+    column: int | ColumnLike,
+    structure: StructureName = ...,
+    device: DeviceLike = ...,
+    *,
+    dtype: npt.DTypeLike = ...,
+    row_id_bits: Literal[32, 64] = ...,
+    ascending: bool = ...,
+    different: int = ...,
+    span: int = ...,
+    **options: Unpack[KeyOptions],
+) -> Estimate: ...
+@overload
+def estimate(
+    column: int | ColumnLike,
+    structure: StructureName = ...,
+    device: DeviceLike = ...,
+    *,
+    dtype: npt.DTypeLike = ...,
+    extremes: Extremes = ...,
+    **options: Unpack[MinimaOptions],
+) -> Estimate: ...
 def estimate(
     column: int | ColumnLike,
     structure: StructureName = "auto",
@@ -55,24 +82,27 @@ def estimate(
     ascending: bool = False,
     different: int = 0,
     span: int = 0,
-    **options: Unpack[KeyOptions],
+    extremes: Extremes | None = None,
+    **options: Any,
 ) -> Estimate:
-    """Says how many bytes an index will take, by arithmetic, before anything is allocated.
+    """Says how many bytes an index, or a structure for minima, will take, by arithmetic, before anything is allocated.
 
         >>> import raydex
         >>> raydex.estimate(10**8, "sorted_array")
         raydex.Estimate(sorted_array of 100000000 rows: 1.118 GiB, 12 a row; 2.237 GiB at the peak of its build)
+        >>> raydex.estimate(10**8, "rmq_cover", dtype="float32", extremes="both").resident_bytes
+        174435424
 
     Parameters
     ----------
     column
-        How many rows have a key; or a column, whose length and type count.
+        How many rows have a key, or values an array; or a column, whose length and type count.
     structure
-        As for `raydex.build`, with `auto`.
+        As for `raydex.build`, with `auto`, or for `raydex.rmq`.
     device
         `cpu` or `cuda`, which need not be on this machine; by default where the column is.
     dtype
-        Of a number of rows: the type of their keys.
+        Of a number of rows: the type of their keys or values.
     row_id_bits
         Of row ids; 64 in any case from 2**32 - 1 rows on.
     ascending
@@ -81,6 +111,8 @@ def estimate(
         How many keys differ, which `direct`, `rx` and hash tables need; 0: not known.
     span
         Of integers: the largest key less the smallest one, and 1, which `direct` needs; 0: not known.
+    extremes
+        Of a structure for minima, as for `raydex.rmq`; `"min"` if you give none. With it `auto` is `rmq_cover`.
     options
         Of the structure, by name.
 
@@ -88,7 +120,8 @@ def estimate(
     -------
     Estimate
         The figures are right to 1 % or 1 MB where what they need is known. Otherwise an index takes them at most: a
-        `pivot_tree` with `nodes="auto"` holds up to 9 % less, and the scene of `cgrx` and `rx` takes down to half.
+        `pivot_tree` with `nodes="auto"` holds up to 9 % less, and the scene of `cgrx`, `rx` and `rmq_rx`, and of
+        `rmq_hierarchy` with `top="rays"`, takes down to half.
         A few equal keys more than double a hash table, so that it pays to say how many differ.
 
     Raises
@@ -122,11 +155,32 @@ def estimate(
         backend = source.library.device_for(None, structure).backend
     else:
         backend, _ = parse_device(device)
+    if extremes is not None or any(one.minima for one in known() if one.name == structure):
+        given = {"row_id_bits": row_id_bits != 32, "ascending": ascending, "different": different, "span": span}
+        for argument, is_given in given.items():
+            if is_given:
+                raise InvalidArgument(f"{argument}: it is of keys, and minima have none")
+        return _of_minima(keys, n, structure, backend, extremes, options)
     name, resident, peak, calls = _raydex.estimate(
         structure, backend, keys.key.native, n, row_id_bits == 64, flag("ascending", ascending),
         _whole("different", different), _whole("span", span), option_texts(options, structure, estimate),
     )  # fmt: skip
     return Estimate(cast(StructureName, name), n, resident, peak, calls)
+
+
+def _of_minima(
+    values: Column, n: int, structure: str, backend: str, extremes: Extremes | None, options: dict[str, Any]
+) -> Estimate:
+    if not has_order_of_numbers(values.key):
+        raise InvalidType(f"{values.source.argument}: it is of {values.key}; minima are of numbers and times")
+    wanted = wanted_extremes("min" if extremes is None else extremes, options)
+    texts = option_texts(options, structure, estimate)
+    name, resident, peak, extreme, position = _raydex.estimate_rmq(structure, backend, values.key.native, n, texts)
+    calls = {}
+    for one in wanted:
+        calls.update({one: extreme, f"arg{one}": position})
+    before = (len(wanted) - 1) * resident  # while the second of both is built
+    return Estimate(cast(StructureName, name), n, before + resident, before + peak, calls)
 
 
 def _whole(name: str, number: Any) -> int:

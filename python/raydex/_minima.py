@@ -202,7 +202,7 @@ class Rmq(Held):
         try:
             found = facts_of(note)
             key = key_of_format(value) if found is None else key_in(found[0], value)
-            if not _has_order_of_numbers(key):
+            if not has_order_of_numbers(key):
                 raise ValueError(f"values that are {key}")
             if found is not None and found[0].get("extremes") == ["min", "max"] and extremes == ("min",):
                 device.run(native.add_maxima, device.session(), stream, named)
@@ -347,7 +347,7 @@ class Rmq(Held):
         self._device.run(self._native.refresh, number, cells.native, self._before(number))
 
 
-def _has_order_of_numbers(key: Key) -> bool:
+def has_order_of_numbers(key: Key) -> bool:
     return key.dtype is not None and key.dtype.kind != "S" and key.scale is None
 
 
@@ -378,6 +378,16 @@ def _column_of_positions(source: Source, stream: int) -> Column:
 
 def _as_int64(column: Column, stream: int) -> Column:
     return column_of(column.source, stream, Key(np.dtype("int64")))
+
+
+def wanted_extremes(extremes: object, options: Mapping[str, object]) -> tuple[str, ...]:
+    """What the argument of that name says, which the option is not given for."""
+    wanted = {"min": ("min",), "max": ("max",), "both": ("min", "max")}.get(str(extremes))
+    if wanted is None:
+        raise InvalidArgument(f"extremes: {extremes!r} is none of 'min', 'max' and 'both'")
+    if "extreme" in options:
+        raise InvalidArgument("extreme: say extremes='min', 'max' or 'both'")
+    return wanted
 
 
 def rmq(
@@ -422,16 +432,12 @@ def rmq(
     ----
     A pass over the array; at most a quarter of its bytes; twice that with both extremes.
     """
-    wanted = {"min": ("min",), "max": ("max",), "both": ("min", "max")}.get(str(extremes))
-    if wanted is None:
-        raise InvalidArgument(f"extremes: {extremes!r} is none of 'min', 'max' and 'both'")
-    if "extreme" in options:
-        raise InvalidArgument("extreme: say extremes='min', 'max' or 'both'")
+    wanted = wanted_extremes(extremes, options)
     source = look("array", not_a_text("array", array))
     target = source.library.device_for(device, structure)
     number, kept = source.library.stream_for(stream)
     values = column_of(source, number)
-    if not _has_order_of_numbers(values.key):
+    if not has_order_of_numbers(values.key):
         raise InvalidType(f"array: it is of {values.key}; minima are of numbers and times")
     if isinstance(source.cells, HostCells):
         cells, there = values.kept[0], values.kept[1]

@@ -220,11 +220,29 @@ memory_estimate estimate(std::string_view structure, backend where, const column
   rethrow_as_error();
 }
 
+namespace {
+
+const structure_entry& find_minima(std::string_view name) {
+  return find_structure(name == "auto" ? "rmq_cover" : name, is_for_minima, {"auto"});
+}
+
+}  // namespace
+
 std::unique_ptr<rmq> build_rmq(std::string_view structure, backend where, const context& on,
                                const column& values, const option_map& options) try {
-  if (structure == "auto") structure = "rmq_cover";
-  return find_structure(structure, is_for_minima, {"auto"})
-      .build_minima(where, on, values, options);
+  return find_minima(structure).build_minima(where, on, values, options);
+} catch (...) {
+  rethrow_as_error();
+}
+
+rmq_estimate estimate_rmq(std::string_view structure, backend where, std::uint64_t n,
+                          key_format value, const option_map& options) try {
+  const structure_entry& entry = find_minima(structure);
+  check_offered(entry.facts, where);
+  check_values_of_minima(value);
+  constexpr std::uint64_t most = std::uint64_t{1} << 45;
+  if (n > most) throw invalid_argument(fmt::format("n: {}, but at most {}", n, most));
+  return entry.estimate_minima(where, n, value, options);
 } catch (...) {
   rethrow_as_error();
 }

@@ -210,13 +210,18 @@ void check_build(const structure_facts& facts, backend where, const context& on,
   }
 }
 
+void check_values_of_minima(key_format values) {
+  check_format("values", values);
+  if (values.type == key_type::bytes) {
+    throw invalid_argument(
+        fmt::format("values: they are {}; minima are of numbers", to_string(values)));
+  }
+}
+
 void check_build(const structure_facts& facts, backend where, const context& on,
                  const column& values) {
   check_arguments(facts, where, on, "values", values);
-  if (values.format.type == key_type::bytes) {
-    throw invalid_argument(
-        fmt::format("values: they are {}; minima are of numbers", to_string(values.format)));
-  }
+  check_values_of_minima(values.format);
   if (values.step() != values.format.width) {
     throw invalid_argument(
         fmt::format("values: they are {} bytes apart; they must be adjacent", values.step()));

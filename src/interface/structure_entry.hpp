@@ -33,6 +33,8 @@ auto checked(const option_table<Options, N>& table, const Options& options, back
 // Refuse a backend that does not offer a structure, and keys that it does not take.
 void check_offered(const structure_facts& facts, backend where);
 void check_taken(const structure_facts& facts, key_format keys);
+// Refuses values that are no numbers.
+void check_values_of_minima(key_format values);
 
 // Of a structure for keys or for minima: it has the one builder or the other.
 struct structure_entry {
@@ -43,6 +45,7 @@ struct structure_entry {
   memory_estimate (*estimate_keys)(backend, const column_facts&, const option_map&) = nullptr;
   std::unique_ptr<rmq> (*build_minima)(backend, const context&, const column&,
                                        const option_map&) = nullptr;
+  rmq_estimate (*estimate_minima)(backend, std::uint64_t, key_format, const option_map&) = nullptr;
 };
 
 // Makes an index of 64-bit row ids; `make` builds a structure over codes.
@@ -75,14 +78,26 @@ std::unique_ptr<rmq> build_minima(backend where, const context& on, const column
   return Build(where, on, values, parse(Table, options));
 }
 
+// Bytes beside an array of `n` values, by the structure's own formula.
+template <const auto& Table, auto Estimate>
+rmq_estimate estimate_minima(backend where, std::uint64_t n, key_format value,
+                             const option_map& options) {
+  const auto parsed = parse(Table, options);
+  check(Table, parsed);
+  rmq_estimate made = Estimate(where, n, value, parsed);
+  made.structure = Table.facts.name;
+  return made;
+}
+
 template <const auto& Table, auto Build, auto Estimate>
 constexpr structure_entry for_keys{.facts = Table.facts,
                                    .options = [] { return list_options(Table); },
                                    .build_keys = build_keys<Table, Build>,
                                    .estimate_keys = estimate_keys<Table, Estimate>};
-template <const auto& Table, auto Build>
+template <const auto& Table, auto Build, auto Estimate>
 constexpr structure_entry for_minima{.facts = Table.facts,
                                      .options = [] { return list_options(Table); },
-                                     .build_minima = build_minima<Table, Build>};
+                                     .build_minima = build_minima<Table, Build>,
+                                     .estimate_minima = estimate_minima<Table, Estimate>};
 
 }  // namespace raydex

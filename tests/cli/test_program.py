@@ -61,7 +61,10 @@ def test_what_a_structure_takes(program):
     assert "for each probe: first 0, contains 4, count 0, sum 0, rows 8 and 4 a match, rank 0, " in text
     assert text.endswith(" predecessor and successor 8\n")
     assert "predecessor" not in output(program, "structures", "hash_open")
-    assert "Bytes" not in output(program, "structures", "rmq_cover")
+    minima = output(program, "structures", "rmq_lca")
+    assert re.search(r"^resident +12\.00 +20\.00$", minima, re.MULTILINE)
+    assert minima.endswith("for each range: minimum and maximum 0, position 0\n")
+    assert output(program, "structures", "rmq_rx").endswith("minimum and maximum 8, position 0\n")
 
 
 def test_the_options_of_a_structure(program):

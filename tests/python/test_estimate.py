@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an index will take, beside what it takes; and the table of the documentation."""
+"""What an index will take, beside what it takes; and the tables of the documentation."""
 
 import pathlib
 
@@ -8,6 +8,7 @@ import pytest
 import raydex
 
 STRUCTURES = [one.name for one in raydex.structures() if one.points and one.backend == "cpu"]
+MINIMA = [one.name for one in raydex.structures() if one.minima and one.backend == "cpu"]
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "structures.md"
 
 
@@ -51,6 +52,38 @@ def test_row_ids_of_64_bits_and_options():
     assert told.probe_bytes["match"] == 8
 
 
+@pytest.mark.parametrize("structure", MINIMA)
+@pytest.mark.parametrize("dtype", ["int16", "uint32", "int64", "float32", "float64", "datetime64[s]"])
+@pytest.mark.parametrize("extremes", ["min", "max", "both"])
+def test_minima_take_what_was_estimated(structure, dtype, extremes):
+    for n in 0, 1, 1000, 30_001:
+        array = (np.arange(n) * 7919 % 1009).astype(dtype)
+        info = raydex.rmq(array, structure, extremes=extremes).info
+        told = raydex.estimate(array, structure, extremes=extremes)
+        assert (told.structure, told.n) == (structure, n)
+        assert told == raydex.estimate(n, structure, "cpu", dtype=dtype, extremes=extremes)
+        slack = max(told.resident_bytes / 100, 2**15)
+        for measured, exact in (
+            (info.resident_bytes, told.resident_bytes), (info.build_peak_bytes, told.build_peak_bytes),
+        ):  # fmt: skip
+            assert measured <= exact + slack
+            if structure != "rmq_rx":
+                assert exact <= measured + slack
+        calls = {"min": ("min", "argmin"), "max": ("max", "argmax"), "both": ("min", "argmin", "max", "argmax")}
+        assert tuple(told.probe_bytes) == calls[extremes]
+
+
+def test_what_stands_for_minima():
+    assert raydex.estimate(1000, "rmq_scan").probe_bytes == {"min": 0, "argmin": 0}
+    both = raydex.estimate(10**6, extremes="both")
+    assert both.structure == "rmq_cover"
+    assert both.resident_bytes == 2 * raydex.estimate(10**6, "rmq_cover").resident_bytes
+    small = raydex.estimate(10**6, "rmq_cover", memory="small")
+    assert small.resident_bytes < raydex.estimate(10**6, "rmq_cover").resident_bytes
+    assert raydex.estimate(10**6, "rmq_hierarchy", top="rays").probe_bytes == {"min": 8, "argmin": 8}
+    assert raydex.estimate([2, 1], "rmq_lca").n == 2
+
+
 def test_auto_is_what_a_build_takes():
     for keys in np.arange(1000), np.arange(1000, dtype="float32"):
         assert raydex.estimate(keys).structure == raydex.build(keys).info.structure
@@ -62,6 +95,8 @@ def test_its_text():
     assert raydex.estimate(1e6, "hash_open", different=1e6) == raydex.estimate(10**6, "hash_open", different=10**6)
     nothing = "raydex.Estimate(btree of 0 rows: 0 bytes; 0 bytes at the peak of its build)"
     assert repr(raydex.estimate(0, "btree")) == nothing
+    minima = "raydex.Estimate(rmq_lca of 1000000 values: 11.44 MiB, 12 a value; 11.44 MiB at the peak of its build)"
+    assert repr(raydex.estimate(10**6, "rmq_lca", dtype="float32")) == minima
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
@@ -85,6 +120,15 @@ def test_its_text():
     ({"column": 5, "structure": "tree"}, raydex.InvalidArgument, "'tree'"),
     ({"column": 5, "structure": "btree", "fil": 50}, raydex.InvalidArgument, "fill"),
     ({"column": 5, "structure": "rx", "device": "optix"}, raydex.Unsupported, "build the index"),
+    ({"column": 5, "structure": "rmq_rx", "device": "optix"}, raydex.Unsupported, "the driver decides"),
+    ({"column": 5, "structure": "rmq_cover", "extremes": "mean"}, raydex.InvalidArgument, "'both'"),
+    ({"column": 5, "structure": "rmq_cover", "extreme": "minimum"}, raydex.InvalidArgument, "extremes='min'"),
+    ({"column": 5, "structure": "rmq_cover", "memory": "much"}, raydex.InvalidArgument, "memory"),
+    ({"column": 5, "structure": "rmq_cover", "memry": "small"}, raydex.InvalidArgument, "do you mean memory"),
+    ({"column": 5, "structure": "rmq_cover", "different": 5}, raydex.InvalidArgument, "different: it is of keys"),
+    ({"column": 5, "structure": "rmq_cover", "row_id_bits": 64}, raydex.InvalidArgument, "row_id_bits: it is of keys"),
+    ({"column": 5, "structure": "rmq_cover", "dtype": "S4"}, raydex.InvalidType, "dtype: .* numbers and times"),
+    ({"column": 5, "structure": "btree", "extremes": "min"}, raydex.InvalidArgument, "'btree' is not one of"),
 ])  # fmt: skip
 def test_what_is_refused(arguments, error, words):
     with pytest.raises(error, match=words):
@@ -122,3 +166,28 @@ def table_of_bytes():
 
 def test_the_table_of_the_documentation():
     assert table_of_bytes() in PAGE.read_text()
+
+
+def table_of_minima():
+    """As `docs/structures.md` has it: of 10^7 values."""
+    n = 10**7
+    columns = ("structure", "resident", "at the build's peak", "min, max", "argmin, argmax")
+    lines = [f"| {' | '.join(columns)} |", "| " + " | ".join(["---"] * len(columns)) + " |"]
+    variants = {"rmq_cover": [{"memory": "small"}], "rmq_hierarchy": [{"top": "rays"}]}
+    for name in MINIMA:
+        for options in [{}, *variants.get(name, [])]:
+            both = [raydex.estimate(n, name, dtype=dtype, **options) for dtype in ("uint32", "uint64")]
+            words = "".join(f", `{option}={value}`" for option, value in options.items())
+            cells = [
+                f"`{name}`{words}",
+                *(" / ".join(f"{number / n:.2f}" for number in numbers) for numbers in (
+                    [one.resident_bytes for one in both], [one.build_peak_bytes for one in both],
+                )),
+                *map(str, both[0].probe_bytes.values()),
+            ]  # fmt: skip
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def test_the_table_of_minima():
+    assert table_of_minima() in PAGE.read_text()

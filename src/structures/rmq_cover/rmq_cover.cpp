@@ -4,7 +4,9 @@
 #include <array>
 
 #include "raydex/error.hpp"
+#include "src/interface/dispatch.hpp"
 #include "src/interface/structure_entry.hpp"
+#include "src/structures/rmq_cover/plan.hpp"
 #include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
@@ -27,7 +29,15 @@ std::unique_ptr<rmq_cover> build_rmq_cover(backend where, const context& on, con
   rethrow_as_error();
 }
 
+rmq_estimate estimate_rmq_cover(backend /*where*/, std::uint64_t n, key_format value,
+                                const rmq_cover_options& options) {
+  const std::uint64_t bytes = dispatch_coded({value, nullptr, n}, [&]<class Value, class Place>() {
+    return rmq_cover_plan<Value, Place>(n, options.memory).bytes();
+  });
+  return {.structure = {}, .resident_bytes = bytes, .build_peak_bytes = bytes};
+}
+
 extern constinit const structure_entry rmq_cover_entry =
-    for_minima<rmq_cover_table, build_rmq_cover>;
+    for_minima<rmq_cover_table, build_rmq_cover, estimate_rmq_cover>;
 
 }  // namespace raydex

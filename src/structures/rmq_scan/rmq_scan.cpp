@@ -21,6 +21,12 @@ std::unique_ptr<rmq> build_rmq_scan(backend where, const context& on, const colu
   rethrow_as_error();
 }
 
-extern constinit const structure_entry rmq_scan_entry = for_minima<rmq_scan_table, build_rmq_scan>;
+rmq_estimate estimate_rmq_scan(backend /*where*/, std::uint64_t /*n*/, key_format /*value*/,
+                               const rmq_scan_options& /*options*/) {
+  return {};
+}
+
+extern constinit const structure_entry rmq_scan_entry =
+    for_minima<rmq_scan_table, build_rmq_scan, estimate_rmq_scan>;
 
 }  // namespace raydex

@@ -2,11 +2,14 @@
 #include "raydex/rmq_hierarchy.hpp"
 
 #include <array>
+#include <bit>
 
 #include <fmt/format.h>
 
 #include "raydex/error.hpp"
+#include "src/interface/dispatch.hpp"
 #include "src/interface/structure_entry.hpp"
+#include "src/structures/papers/rmq_rx/ray_levels.hpp"
 #include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
 
@@ -82,7 +85,27 @@ std::unique_ptr<rmq_hierarchy> build_rmq_hierarchy(backend where, const context&
   rethrow_as_error();
 }
 
+rmq_estimate estimate_rmq_hierarchy(backend where, std::uint64_t n, key_format value,
+                                    const rmq_hierarchy_options& options) {
+  const rmq_hierarchy_options all = decided(where, options);
+  std::uint64_t bytes = 0;
+  std::uint64_t top = 0;  // entries of the last level
+  dispatch_coded({value, nullptr, n}, [&]<class Value, class Place>() {
+    const core::hierarchy_levels<Place> levels(
+        n, static_cast<unsigned>(std::countr_zero(*all.chunk)), *all.cutoff);
+    bytes = levels.entries() * (sizeof(Value) + sizeof(Place));
+    if (n != 0) top = levels.size(levels.count);
+  });
+  if (all.top != hierarchy_top::rays)
+    return {.structure = {}, .resident_bytes = bytes, .build_peak_bytes = bytes};
+  rmq_estimate made = estimate_minima_by_rays(where, top, {});
+  made.resident_bytes += bytes;
+  made.build_peak_bytes += bytes;
+  made.per_probe.position = made.per_probe.extreme;
+  return made;
+}
+
 extern constinit const structure_entry rmq_hierarchy_entry =
-    for_minima<rmq_hierarchy_table, build_rmq_hierarchy>;
+    for_minima<rmq_hierarchy_table, build_rmq_hierarchy, estimate_rmq_hierarchy>;
 
 }  // namespace raydex

@@ -3,7 +3,9 @@
 
 #include <array>
 
+#include "raydex/core/minima/rmq_lca.hpp"
 #include "raydex/error.hpp"
+#include "src/interface/dispatch.hpp"
 #include "src/interface/structure_entry.hpp"
 #include "src/structures/shared/options.hpp"
 #include "src/structures/structure_builders.hpp"
@@ -21,6 +23,15 @@ std::unique_ptr<rmq> build_rmq_lca(backend where, const context& on, const colum
   rethrow_as_error();
 }
 
-extern constinit const structure_entry rmq_lca_entry = for_minima<rmq_lca_table, build_rmq_lca>;
+rmq_estimate estimate_rmq_lca(backend /*where*/, std::uint64_t n, key_format value,
+                              const rmq_lca_options& /*options*/) {
+  const std::uint64_t each = dispatch_coded({value, nullptr, n}, []<class Value, class Place>() {
+    return sizeof(Place) + sizeof(core::lca_node<Value, Place>);
+  });
+  return {.structure = {}, .resident_bytes = n * each, .build_peak_bytes = n * each};
+}
+
+extern constinit const structure_entry rmq_lca_entry =
+    for_minima<rmq_lca_table, build_rmq_lca, estimate_rmq_lca>;
 
 }  // namespace raydex

@@ -5,6 +5,7 @@
 
 #include "raydex/error.hpp"
 #include "src/interface/structure_entry.hpp"
+#include "src/structures/papers/rmq_rx/ray_levels.hpp"
 #include "src/structures/shared/options.hpp"
 #include "src/structures/shared/scene_options.hpp"
 #include "src/structures/structure_builders.hpp"
@@ -25,6 +26,12 @@ std::unique_ptr<rmq> build_rmq_rx(backend where, const context& on, const column
   rethrow_as_error();
 }
 
-extern constinit const structure_entry rmq_rx_entry = for_minima<rmq_rx_table, build_rmq_rx>;
+rmq_estimate estimate_rmq_rx(backend where, std::uint64_t n, key_format /*value*/,
+                             const rmq_rx_options& options) {
+  return estimate_minima_by_rays(where, n, options);
+}
+
+extern constinit const structure_entry rmq_rx_entry =
+    for_minima<rmq_rx_table, build_rmq_rx, estimate_rmq_rx>;
 
 }  // namespace raydex

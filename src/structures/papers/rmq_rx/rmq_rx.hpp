@@ -13,6 +13,7 @@
 #include "raydex/rmq_rx.hpp"
 #include "src/operations/minima/built_rmq.hpp"
 #include "src/operations/rays/engine.hpp"
+#include "src/structures/papers/rmq_rx/ray_levels.hpp"
 
 namespace raydex {
 
@@ -96,7 +97,8 @@ class minima_by_rays {
     plan.part_begins = {0};
     buffer<std::uint64_t> chunks;
     if (values.size != 0) {
-      lay_out(values.size, plan);
+      lay_out_ray_levels(values.size, plan.scene);
+      divide(plan);
       chunks = put_positions(on, plan.scene);
     }
     rays_ = std::make_unique<tracer>(on, memory, plan);
@@ -119,38 +121,26 @@ class minima_by_rays {
   }
 
  private:
-  // How many groups elements make.
-  static std::uint64_t groups(std::uint64_t size, unsigned bits) {
-    return (size + (std::uint64_t{1} << bits) - 1) >> bits;
-  }
-
-  // Divides an array into levels, and these into parts.
-  static void lay_out(std::uint64_t size, scene_plan<core::rmq_ray_scene>& plan) {
+  // Divides levels into parts.
+  static void divide(scene_plan<core::rmq_ray_scene>& plan) {
     constexpr std::uint64_t part = std::uint64_t{1} << core::rmq_ray_scene::part_bits;
-    core::rmq_ray_scene& scene = plan.scene;
-    core::rmq_ray_level level;
-    for (level.size = size;; level.size = groups(level.size, scene.block_bits)) {
-      level.first_part = static_cast<unsigned>(plan.part_begins.size() - 1);
-      scene.levels[scene.level_count++] = level;
-      for (std::uint64_t begin = 0; begin < level.size; begin += part)
-        plan.part_begins.push_back(plan.part_begins.back() + std::min(part, level.size - begin));
-      if (level.size <= scene.block()) return;
-      if (scene.level_count > 1) level.stored += level.size;
-      level.first_chunk += groups(level.size, core::rmq_ray_scene::chunk_bits);
+    for (unsigned level = 0; level < plan.scene.level_count; ++level) {
+      const std::uint64_t size = plan.scene.levels[level].size;
+      for (std::uint64_t begin = 0; begin < size; begin += part)
+        plan.part_begins.push_back(plan.part_begins.back() + std::min(part, size - begin));
     }
   }
 
   // Finds the minima of blocks, and those of chunks, which only the build needs.
   buffer<std::uint64_t> put_positions(const context& on, core::rmq_ray_scene& scene) {
     constexpr unsigned chunk_bits = core::rmq_ray_scene::chunk_bits;
-    const core::rmq_ray_level& top = scene.levels[scene.level_count - 1];
-    positions_ = {on, scene.level_count == 1 ? 0 : top.stored + top.size};
-    buffer<std::uint64_t> chunks(on, top.first_chunk + groups(top.size, chunk_bits));
+    positions_ = {on, ray_positions(scene)};
+    buffer<std::uint64_t> chunks(on, ray_chunks(scene));
     scene.positions = positions_.data();
     scene.chunk_positions = chunks.data();
     const auto put = [&](unsigned level, unsigned bits, std::uint64_t* to) {
       executor::for_each_alone(on, put_group_minimum{scene, level, bits, to},
-                               groups(scene.levels[level].size, bits));
+                               ray_groups(scene.levels[level].size, bits));
     };
     for (unsigned level = 0; level < scene.level_count; ++level) {
       put(level, chunk_bits, chunks.data() + scene.levels[level].first_chunk);
