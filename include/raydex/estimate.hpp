@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// How many bytes an index takes, or a structure for minima, before there is one.
+/// How many bytes an index, an aggregate or a structure for minima takes, before there is one.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "raydex/aggregate.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/core/keys/key.hpp"
 #include "raydex/export.hpp"
@@ -100,5 +102,47 @@ struct rmq_estimate {
 /// structure, option or value; and `unsupported` on `optix`, where the driver decides.
 RAYDEX_EXPORT rmq_estimate estimate_rmq(std::string_view structure, backend where, std::uint64_t n,
                                         key_format value, const option_map& options = {});
+
+/// What is known of values before an aggregate of them is built. What is not said is taken at its
+/// worst, so that bytes are a bound then.
+struct value_facts {
+  key_format format = {};  ///< what they are
+  bool missing = true;     ///< whether some may be missing, as `column::validity` tells
+  bool finite = false;     ///< of floating values: whether none is infinite or NaN
+};
+
+/// Bytes that calls of an aggregate allocate for each of up to 2^23 probes at a time, beside the
+/// arrays that they write to. Where an index is of rays or has row ids of 64 bits, what it takes
+/// for `first` or `count`, the larger one, comes on top. `aggregate::count` takes what
+/// `index::count` does.
+struct aggregate_probe_bytes {
+  std::uint64_t count_values = 0;  ///< `aggregate::count_values`
+  std::uint64_t sum = 0;           ///< `aggregate::sum` and `aggregate::mean`
+  std::uint64_t extreme = 0;       ///< `aggregate::minimum` and `aggregate::maximum`
+  std::uint64_t first = 0;         ///< `aggregate::first`, of row ids as wide as the index's own
+};
+
+/// Bytes of an aggregate, beside its index.
+struct aggregate_estimate {
+  std::uint64_t resident_bytes = 0;      ///< as `aggregate_info` has them once it is built
+  std::uint64_t build_peak_bytes = 0;    ///< likewise
+  aggregate_probe_bytes per_probe = {};  ///< what its calls take
+};
+
+/// Says how many bytes an aggregate will take beside its index, as `estimate` does for the index.
+///
+/// @param where the backend, `cpu`, `cuda` or `optix`
+/// @param keys what is known of the entries of the index; `n` and `row_ids` count, `n` up to 2^45
+/// @param values what is known of the values, if there will be any
+/// @param options which aggregates
+///
+/// The figures are those of `aggregate_info` to 1 % or 1 MB, where what they need is known.
+/// Otherwise an aggregate takes them at most.
+///
+/// Cost: microseconds. Throws `invalid_argument` as `build_aggregate` does for values that are no
+/// numbers.
+RAYDEX_EXPORT aggregate_estimate estimate_aggregate(
+    backend where, const column_facts& keys,
+    const std::optional<value_facts>& values = std::nullopt, const aggregate_options& options = {});
 
 }  // namespace raydex
