@@ -603,6 +603,9 @@ class CompositeIndex(Index):
         self._native, self._packing = self._version = keys.grown(self._native, rows, stream)
         self._key = self._packing.key
 
+    def _probe_bytes(self, *native: Any) -> None:
+        return None  # probes are packed first
+
     def _own_bytes(self) -> int:
         return self._packing.resident_bytes
 

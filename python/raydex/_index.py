@@ -24,7 +24,7 @@ from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._exports import take_alike
 from raydex._held import ORDER_STATISTICS, Held
 from raydex._html import facts
-from raydex._infos import IndexInfo, bytes_as_text, options_of
+from raydex._infos import IndexInfo, bytes_as_text, options_of, probe_bytes_of
 from raydex._kept import NO_FACTS, device_of, dictionary_of, facts_of, key_in, key_of_format, note_of, path_of
 from raydex._keys import Key, facts_of_key
 from raydex._lazy import Call
@@ -164,14 +164,20 @@ class Index(Held):
         """Structure, backend, options, rows, and bytes as measured."""
         (structure, backend, key, bits, n, entries, most, options, resident, peak) = self._native.info()
         own = self._own_bytes()
+        named = options_of(options)
+        calls = self._probe_bytes(structure, backend, key, entries, bits, named)
         if self._is_hashed:  # a table of strings, and places for their numbers
-            structure, options = "hash_open", ""
+            structure, named = "hash_open", {}
         if self._key.unit or self._key.dtype is None:
             key = str(self._key)
         return IndexInfo(
             cast(StructureName, structure), backend, self._device.name, key,
-            bits, n, entries, most, options_of(options), resident + own, peak and peak + own,
+            bits, n, entries, most, named, resident + own, peak and peak + own, calls,
         )  # fmt: skip
+
+    def _probe_bytes(self, *native: Any) -> dict[str, int] | None:
+        """What calls take, if probes are the numbers that the structure has."""
+        return probe_bytes_of(*native) if self._words is None else None
 
     def _own_bytes(self) -> int:
         """Bytes beside those of the structure."""

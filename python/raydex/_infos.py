@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from raydex import _raydex
+from raydex._errors import Unsupported
 from raydex.typing import DeviceName, StructureName
 
 
@@ -34,6 +36,22 @@ class IndexInfo:
     """Bytes held, measured."""
     build_peak_bytes: int
     """The most bytes allocated at once during the build, measured."""
+    probe_bytes: dict[str, int] | None
+    """Bytes that calls allocate for each probe at most, as `Estimate.probe_bytes` has them. None where nobody says so
+    before: of strings of any length, of several columns, on `optix`, and of `rx` with `primitives="rows"` or
+    `inverse`."""
+
+
+def probe_bytes_of(
+    structure: str, backend: str, key: str, entries: int, row_id_bits: int, options: dict[str, str]
+) -> dict[str, int] | None:
+    """What calls of an index take that is there."""
+    try:
+        return _raydex.estimate(
+            structure, backend, _raydex.Format(key), entries, row_id_bits == 64, False, 0, 0, options
+        )[3]
+    except Unsupported:
+        return None
 
 
 def bytes_as_text(count: int) -> str:

@@ -67,6 +67,8 @@ class RmqInfo:
     """Bytes held, measured."""
     build_peak_bytes: int
     """The most bytes allocated at once during the build, measured."""
+    probe_bytes: dict[str, int] | None
+    """Bytes that calls allocate for each range, as `Estimate.probe_bytes` has them; None on `optix`."""
 
 
 class Rmq(Held):
@@ -121,8 +123,12 @@ class Rmq(Held):
             peak = max(peak, resident + info[6])
             resident += info[5]
         extremes = "both" if len(all_infos) == 2 else self._extremes[0]
+        try:
+            *_, calls = estimated(structure, backend, _raydex.Format(value), n, self._extremes, named)
+        except Unsupported:
+            calls = None
         return RmqInfo(
-            cast(StructureName, structure), backend, self._device.name, value, n, extremes, named, resident, peak
+            cast(StructureName, structure), backend, self._device.name, value, n, extremes, named, resident, peak, calls
         )
 
     def __len__(self) -> int:
@@ -388,6 +394,18 @@ def wanted_extremes(extremes: object, options: Mapping[str, object]) -> tuple[st
     if "extreme" in options:
         raise InvalidArgument("extreme: say extremes='min', 'max' or 'both'")
     return wanted
+
+
+def estimated(
+    structure: str, backend: str, value: _raydex.Format, n: int, extremes: tuple[str, ...], options: dict[str, str]
+) -> tuple[str, int, int, dict[str, int]]:
+    """The name of the structure, bytes held and at the peak of a build, and what calls take for each range."""
+    name, resident, peak, extreme, position = _raydex.estimate_rmq(structure, backend, value, n, options)
+    calls = {}
+    for one in extremes:
+        calls.update({one: extreme, f"arg{one}": position})
+    before = (len(extremes) - 1) * resident  # while the second of both is built
+    return name, before + resident, before + peak, calls
 
 
 def rmq(

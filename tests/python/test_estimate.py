@@ -84,6 +84,42 @@ def test_what_stands_for_minima():
     assert raydex.estimate([2, 1], "rmq_lca").n == 2
 
 
+OPTIONS = [
+    ("sorted_array", {"layout": "row"}), ("pivot_tree", {"nodes": "exact"}), ("pivot_tree", {"layout": "keys"}),
+    ("pivot_tree", {"search": "groups", "k": 5}), ("btree", {"fill": 60}), ("eytzinger", {"k": 5}),
+    ("direct", {"limit": 9}), ("hash_open", {"load": 50, "seed": 7}), ("hash_bucket", {"occupancy": 50}),
+    ("cgrx", {"node": 32}),
+    ("cgrx", {"order": "sorted", "mapping": "bits"}), ("rx", {"hits": "any"}), ("rx", {"duplicates": "keep"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("structure", "options"), [*((name, {}) for name in STRUCTURES), *OPTIONS])
+def test_an_index_says_what_its_calls_take(structure, options, tmp_path):
+    index = raydex.build(np.arange(1000), structure, **options)
+    told = raydex.estimate(1000, structure, different=1000, span=1000, **options).probe_bytes
+    assert index.info.probe_bytes == told
+    index.save(tmp_path / "index")
+    with raydex.load(tmp_path / "index") as loaded:
+        assert loaded.info.probe_bytes == told
+
+
+def test_what_nobody_says_of_calls():
+    assert raydex.build(["a", "some text"]).info.probe_bytes is None
+    assert raydex.build(["a", "some text"], "hash_open").info.probe_bytes is None
+    assert raydex.build(([1, 2], [3, 4])).info.probe_bytes is None
+    assert raydex.build([1, 2], "rx", primitives="rows").info.probe_bytes is None
+
+
+@pytest.mark.parametrize(("structure", "options"), [
+    *((name, {}) for name in MINIMA), ("rmq_cover", {"memory": "small", "ties": "rightmost"}),
+    ("rmq_hierarchy", {"top": "rays", "cutoff": 10}), ("rmq_hierarchy", {"load": "coalesced"}),
+    ("rmq_rx", {"block": 64}),
+])  # fmt: skip
+def test_minima_say_what_their_calls_take(structure, options):
+    lows = raydex.rmq(np.arange(1000, dtype="float32"), structure, extremes="both", **options)
+    assert lows.info.probe_bytes == raydex.estimate(1000, structure, extremes="both", **options).probe_bytes
+
+
 def test_auto_is_what_a_build_takes():
     for keys in np.arange(1000), np.arange(1000, dtype="float32"):
         assert raydex.estimate(keys).structure == raydex.build(keys).info.structure
