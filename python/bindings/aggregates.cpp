@@ -43,7 +43,8 @@ nb::tuple info(const aggregate_handle& self) {
     return self.shared([](const aggregate& one) { return one.info(); });
   }();
   return nb::make_tuple(info.structure, to_string(info.where), to_string(info.key), info.entries,
-                        info.resident_bytes, info.build_peak_bytes);
+                        info.resident_bytes, info.build_peak_bytes, info.parts.sums,
+                        info.parts.minima, info.parts.maxima, info.parts.first_rows);
 }
 
 // Calls `ask` with the aggregate while nobody edits or closes its index, which each call is given:
@@ -169,7 +170,8 @@ void bind_aggregates(nb::module_& to) {
   nb::class_<aggregate_handle>(to, "Aggregate")
       .def("__init__", build, arg("index"), arg("session"), arg("stream"), arg("values").none(),
            arg("sums"), arg("minima"), arg("maxima"), arg("first_rows"), without_gil())
-      .def("info", info, nb::sig("def info(self) -> tuple[str, str, str, int, int, int]"))
+      .def("info", info,
+           nb::sig("def info(self) -> tuple[str, str, str, int, int, int, bool, bool, bool, bool]"))
       .def("value_format", value_format, nb::sig("def value_format(self) -> str | None"))
       .def("count", count, arg("index"), arg("session"), arg("stream"), arg("lower"),
            arg("upper").none(), arg("values"), arg("out"), arg("size"), without_gil())

@@ -278,7 +278,8 @@ void bind_columns(nb::module_& to) {
   nb::class_<column>(to, "Column")
       .def("__init__", make_column, nb::arg("format"), nb::arg("data"), nb::arg("size"),
            nb::arg("stride") = 0, nb::arg("validity") = 0, nb::arg("first_bit") = 0)
-      .def_prop_ro("size", [](const column& self) { return self.size; });
+      .def_prop_ro("size", [](const column& self) { return self.size; })
+      .def_prop_ro("may_miss", [](const column& self) { return self.validity != nullptr; });
   nb::class_<string_column>(to, "Strings")
       .def("__init__", make_strings, nb::arg("bytes"), nb::arg("offsets"), nb::arg("wide"),
            nb::arg("size"), nb::arg("validity") = 0, nb::arg("first_bit") = 0)

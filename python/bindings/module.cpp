@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -117,6 +118,21 @@ nb::tuple estimate_minima(const std::string& structure, const std::string& backe
                         found.per_probe.extreme, found.per_probe.position);
 }
 
+// Bytes held and at the peak of a build; then what calls take for each probe.
+nb::tuple estimate_values(const std::string& backend_name, std::uint64_t n, bool wide_rows,
+                          const std::optional<key_format>& value, bool missing, bool finite,
+                          bool sums, bool minima, bool maxima, bool first_rows) {
+  std::optional<value_facts> values;
+  if (value) values = {.format = *value, .missing = missing, .finite = finite};
+  const aggregate_estimate found = estimate_aggregate(
+      parse_backend(backend_name),
+      {.n = n, .row_ids = wide_rows ? row_id_type::uint64 : row_id_type::uint32}, values,
+      {.sums = sums, .minima = minima, .maxima = maxima, .first_rows = first_rows});
+  const aggregate_probe_bytes& each = found.per_probe;
+  return nb::make_tuple(found.resident_bytes, found.build_peak_bytes, each.count_values, each.sum,
+                        each.extreme, each.first);
+}
+
 // What shows how far calls of a thread are.
 thread_local nb::handle shown;
 
@@ -168,6 +184,12 @@ void bind_errors(nb::module_& to) {
          nb::arg("value"), nb::arg("n"), nb::arg("options"),
          nb::sig("def estimate_rmq(structure: str, backend: str, value: Format, n: int, options: "
                  "dict[str, str]) -> tuple[str, int, int, int, int]"));
+  to.def("estimate_aggregate", estimate_values, nb::arg("backend"), nb::arg("n"),
+         nb::arg("wide_rows"), nb::arg("value").none(), nb::arg("missing"), nb::arg("finite"),
+         nb::arg("sums"), nb::arg("minima"), nb::arg("maxima"), nb::arg("first_rows"),
+         nb::sig("def estimate_aggregate(backend: str, n: int, wide_rows: bool, value: Format | "
+                 "None, missing: bool, finite: bool, sums: bool, minima: bool, maxima: bool, "
+                 "first_rows: bool) -> tuple[int, int, int, int, int, int]"));
 
   nb::class_<session>(to, "Session")
       .def(

@@ -46,7 +46,7 @@ from raydex._errors import (
     Unavailable,
     Unsupported,
 )
-from raydex._estimate import Estimate, estimate
+from raydex._estimate import AggregateEstimate, Estimate, estimate, estimate_aggregate
 from raydex._exports import masked, take, to_arrow, to_pylibcudf
 from raydex._files import build_file
 from raydex._index import Index, not_found
@@ -116,6 +116,7 @@ def __getattr__(name: str) -> ModuleType:
 
 __all__ = [
     "Aggregate",
+    "AggregateEstimate",
     "AggregateInfo",
     "AsofIndex",
     "CompositeIndex",
@@ -148,6 +149,7 @@ __all__ = [
     "build",
     "build_file",
     "estimate",
+    "estimate_aggregate",
     "interval_coverage",
     "isin",
     "join",

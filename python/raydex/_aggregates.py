@@ -15,7 +15,7 @@ from raydex import _raydex
 from raydex._arguments import SUMS_BY, flag, without
 from raydex._array_libraries import as_times, bare_library
 from raydex._batches import Batch
-from raydex._columns import column_of, refuse_strings
+from raydex._columns import Column, column_of, refuse_strings
 from raydex._composite import index_of_note
 from raydex._errors import InvalidArgument, InvalidType, Unsupported
 from raydex._held import ORDER_STATISTICS, Held
@@ -26,7 +26,7 @@ from raydex._kept import NO_FACTS, device_of, facts_of, key_in, key_of_format, p
 from raydex._keys import Key, facts_of_key, format_of
 from raydex._progress import shown
 from raydex._runs import replacing
-from raydex._sources import look_at_values
+from raydex._sources import Source, look_at_values
 from raydex.typing import ColumnLike, DeviceName, HostColumn, Scalar, Series, StreamLike, StructureName, Tensor
 
 
@@ -50,6 +50,9 @@ class AggregateInfo:
     """Bytes held beside the index, measured."""
     build_peak_bytes: int
     """The most bytes allocated at once during the build, measured."""
+    probe_bytes: dict[str, int] | None
+    """Bytes that calls allocate for each of up to 2^23 probes at a time, at most, as `AggregateEstimate.probe_bytes`
+    has them; None where nobody says so of the index."""
 
 
 class Aggregate(Held):
@@ -78,6 +81,8 @@ class Aggregate(Held):
 
     def __init__(self, native: _raydex.Aggregate, index: Index, value: Key | None, kept: Any, stream: int) -> None:
         super().__init__(native, index._device, kept, stream)
+        of_index = index.info
+        self._of_index = (of_index.row_id_bits, of_index.probe_bytes)
         self._index = index
         self._over = index._native
         self._value = value
@@ -141,10 +146,13 @@ class Aggregate(Held):
     @property
     def info(self) -> AggregateInfo:
         """Structure, backend, types, and bytes as measured."""
-        structure, backend, key, entries, resident, peak = self._native.info()
+        structure, backend, key, entries, resident, peak, *parts = self._native.info()
         value = None if self._value is None else format_of(self._value)
         named = cast(StructureName, structure)
-        return AggregateInfo(named, backend, self._device.name, key, value, entries, resident, peak)
+        bits, of_index = self._of_index
+        choices = dict(zip(("sums", "minima", "maxima", "first_rows"), parts))
+        *_, calls = estimated(backend, entries, bits, self._value, True, False, choices, of_index)
+        return AggregateInfo(named, backend, self._device.name, key, value, entries, resident, peak, calls)
 
     def __len__(self) -> int:
         """Entries of the index when it was built."""
@@ -340,6 +348,46 @@ class Aggregate(Held):
         return batch.answer("int64", self._native.first, self._over, *batch.arguments)
 
 
+def column_of_values(source: Source, stream: int) -> Column:
+    """What is aggregated, as the library reads it; refuses what is neither numbers nor times."""
+    column = refuse_strings(column_of(source, stream))
+    if column.key.dtype is None or column.key.dtype.kind == "S":
+        raise InvalidType(f"{source.argument}: they are {column.key}; aggregates are of numbers and times")
+    return column
+
+
+def estimated(
+    backend: str,
+    n: int,
+    row_id_bits: int,
+    value: Key | None,
+    missing: bool,
+    finite: bool,
+    choices: dict[str, bool],
+    of_index: dict[str, int] | None,
+) -> tuple[int, int, dict[str, int] | None]:
+    """Bytes held, at the peak of a build, and what calls take for each probe with what those of the index do."""
+    resident, peak, counting, summing, extreme, first = _raydex.estimate_aggregate(
+        backend, n, row_id_bits == 64, None if value is None else value.native, missing, finite,
+        *map(bool, choices.values()),
+    )  # fmt: skip
+    if of_index is None:
+        return resident, peak, None
+    locating = max(of_index["first"], of_index["count"])
+    calls = {"count": of_index["count"]}
+    if value is not None:
+        calls["count_values"] = counting + locating if counting else of_index["count"]
+        if choices["sums"]:
+            calls["sum"] = calls["mean"] = summing + locating
+        if choices["minima"]:
+            calls["min"] = extreme + locating
+        if choices["maxima"]:
+            calls["max"] = extreme + locating
+    if choices["first_rows"]:
+        calls["first"] = first + locating + (4 if row_id_bits == 32 else 0)  # for the int64 of Python
+    return resident, peak, calls
+
+
 def aggregate(
     index: Index,
     values: ColumnLike = None,
@@ -369,7 +417,7 @@ def aggregate(
         What it is built for: `sum` and `mean`, `min`, `max`, `first`. Each takes memory: an entry of the
         index 8 bytes for sums, 16 for those of integers of 64 bits, 10.3 of floating values, a value and a
         little more for minima, the same for maxima, a row id and a little more for first rows; 8 bytes if
-        values are missing, and 24 if some are infinite or NaN.
+        values are missing, and 24 if some are infinite or NaN. `raydex.estimate_aggregate` says it before.
     stream, progress
         As of `raydex.build`.
 
@@ -400,9 +448,7 @@ def aggregate(
         source = look_at_values(values)
         index._check_device(source.argument, source.library)
         number, kept = source.library.stream_for(stream)
-        column = refuse_strings(column_of(source, number))
-        if column.key.dtype is None or column.key.dtype.kind == "S":
-            raise InvalidType(f"values: they are {column.key}; aggregates are of numbers and times")
+        column = column_of_values(source, number)
         cells, key = column.native, column.key
     elif stream is None:
         number = index._stream

@@ -84,6 +84,80 @@ def test_what_stands_for_minima():
     assert raydex.estimate([2, 1], "rmq_lca").n == 2
 
 
+@pytest.mark.parametrize("dtype", ["int16", "uint32", "int64", "float32", "float64"])
+def test_aggregates_take_what_was_estimated(dtype):
+    for n in 0, 1, 30_001:
+        index = raydex.build(np.arange(n) // 3)
+        values = (np.arange(n) % 1009).astype(dtype)
+        for parts in (
+            {}, {"sums": False}, {"minima": False, "maxima": False, "first_rows": False}, {"first_rows": False},
+        ):  # fmt: skip
+            info = raydex.aggregate(index, values, **parts).info
+            told = raydex.estimate_aggregate(index, values, finite=True, **parts)
+            assert told == raydex.estimate_aggregate(n, dtype, missing=False, finite=True, **parts)
+            most = raydex.estimate_aggregate(n, values.dtype, **parts)
+            slack = 2**15 + told.resident_bytes // 100
+            for measured, exact, bound in (
+                (info.resident_bytes, told.resident_bytes, most.resident_bytes),
+                (info.build_peak_bytes, told.build_peak_bytes, most.build_peak_bytes),
+            ):
+                assert abs(measured - exact) <= slack
+                assert measured <= bound + slack
+            assert info.probe_bytes == most.probe_bytes
+            calls = {"count", "count_values", *(name for part, names in {
+                "sums": ["sum", "mean"], "minima": ["min"], "maxima": ["max"], "first_rows": ["first"],
+            }.items() if parts.get(part, True) for name in names)}  # fmt: skip
+            assert set(told.probe_bytes) == calls
+
+
+def test_aggregates_with_missing_values_and_without_values():
+    index = raydex.build(np.arange(10_000), rows=np.arange(10_000) + 2**33)
+    assert raydex.estimate_aggregate(index).probe_bytes == {"count": 0, "first": 36}
+    index = raydex.build(np.arange(10_000))
+    masked = np.ma.MaskedArray(np.arange(10_000.0), np.arange(10_000) % 7 == 0)
+    told = raydex.estimate_aggregate(index, masked, finite=True)
+    assert raydex.aggregate(index, masked).info.resident_bytes == pytest.approx(told.resident_bytes, rel=0.01)
+    assert told.probe_bytes["count_values"] == 8
+    assert told == raydex.estimate_aggregate(index, masked, finite=True, missing=True)
+    times = raydex.estimate_aggregate(index, "datetime64[s]", sums=False, missing=False)
+    assert times.resident_bytes == raydex.estimate_aggregate(10_000, "int64", sums=False, missing=False).resident_bytes
+    assert raydex.estimate_aggregate([1, 2, 3]).n == 3
+    wide = raydex.estimate_aggregate(10**5, row_id_bits=64)
+    assert wide.resident_bytes > raydex.estimate_aggregate(10**5).resident_bytes
+    assert raydex.estimate_aggregate(10**9, "float64", "optix") == raydex.estimate_aggregate(10**9, float, "cuda")
+    rays = raydex.build(np.arange(100), "rx")
+    assert raydex.estimate_aggregate(rays, "int32").probe_bytes["sum"] == 12
+
+
+@pytest.mark.parametrize(("arguments", "error", "words"), [
+    ({"index": -1}, raydex.InvalidArgument, "index: -1"),
+    ({"index": "five"}, raydex.InvalidType, "index: 'five'"),
+    ({"index": 2**46}, raydex.InvalidArgument, "n: "),
+    ({"index": 5, "values": "number"}, raydex.InvalidType, "values: 'number'"),
+    ({"index": 5, "values": "S4"}, raydex.InvalidType, "values: .* numbers and times"),
+    ({"index": 5, "values": ["ann"]}, raydex.InvalidType, "values: "),
+    ({"index": 5, "row_id_bits": 16}, raydex.InvalidArgument, "row_id_bits: 16"),
+    ({"index": 5, "missing": 1}, raydex.InvalidType, "missing: 1"),
+    ({"index": 5, "finite": 1}, raydex.InvalidType, "finite: 1"),
+    ({"index": 5, "sums": 1}, raydex.InvalidType, "sums: 1"),
+    ({"index": 5, "device": "tpu"}, raydex.InvalidArgument, "tpu"),
+])  # fmt: skip
+def test_aggregates_that_are_refused(arguments, error, words):
+    with pytest.raises(error, match=words):
+        raydex.estimate_aggregate(**arguments)
+
+
+def test_an_aggregate_over_no_ranks_is_refused():
+    with pytest.raises(raydex.Unsupported, match="hash_open"):
+        raydex.estimate_aggregate(raydex.build([1, 2], "hash_open"), "int32")
+    with pytest.raises(raydex.Unsupported, match="cgrx"):
+        raydex.estimate_aggregate(raydex.build([1, 2], "cgrx", node=32), "int32")
+    with pytest.raises(raydex.Unsupported, match="give 'S8'"):
+        raydex.estimate_aggregate(5, str)
+    with pytest.raises(raydex.InvalidArgument, match="the index is on cpu"):
+        raydex.estimate_aggregate(raydex.build([1, 2]), "int32", "cuda")
+
+
 OPTIONS = [
     ("sorted_array", {"layout": "row"}), ("pivot_tree", {"nodes": "exact"}), ("pivot_tree", {"layout": "keys"}),
     ("pivot_tree", {"search": "groups", "k": 5}), ("btree", {"fill": 60}), ("eytzinger", {"k": 5}),
@@ -108,6 +182,9 @@ def test_what_nobody_says_of_calls():
     assert raydex.build(["a", "some text"], "hash_open").info.probe_bytes is None
     assert raydex.build(([1, 2], [3, 4])).info.probe_bytes is None
     assert raydex.build([1, 2], "rx", primitives="rows").info.probe_bytes is None
+    texts = raydex.build(["a", "some text"])
+    assert raydex.aggregate(texts, [1, 2]).info.probe_bytes is None
+    assert raydex.estimate_aggregate(texts, [1, 2]).probe_bytes is None
 
 
 @pytest.mark.parametrize(("structure", "options"), [
