@@ -64,6 +64,10 @@ struct memory_estimate {
 /// level rounds, holds up to 9 % less; and a scene, which Embree lays out, down to half. On `cuda`
 /// a build that has missing keys to leave out takes 4 bytes a row for their numbers first.
 ///
+/// `build` on `cpu` goes by it, too: with the memory of a session, or of a `host_memory_resource`,
+/// it throws `out_of_memory` before it begins if it takes more, for certain, than the system and
+/// the control groups of the process have left. The message names what would fit.
+///
 /// Cost: microseconds. Throws `invalid_argument` for facts that contradict each other, and as
 /// `build` does for a bad structure or option; `unsupported` on `optix`, where the driver decides,
 /// and for an `rx` with `primitives=rows` or `inverse`.

@@ -127,7 +127,8 @@ def build(
     Unsupported, Unavailable
         For what the structure cannot do, and a backend that this machine lacks.
     OutOfMemory, CudaError
-        If the device has too little memory, or fails.
+        If the device has too little memory, or fails. On `cpu` a build that takes more than the system has left is
+        refused before it begins, with what would fit; `raydex.estimate` says what it takes.
 
     Cost
     ----

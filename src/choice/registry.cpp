@@ -9,15 +9,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "raydex/advise.hpp"
 #include "raydex/capability.hpp"
 #include "raydex/error.hpp"
 #include "raydex/estimate.hpp"
+#include "src/choice/least_bytes.hpp"
 #include "src/choice/paper_library.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/host_memory.hpp"
 #include "src/structures/main_entries.hpp"
 #include "src/structures/shared/bytes.hpp"
 #include "src/structures/structure_builders.hpp"
@@ -197,14 +200,73 @@ memory_estimate estimate_wide(const structure_entry& entry, backend where, const
   return all;
 }
 
+// A build that will not fit, with what would.
+class too_large final : public out_of_memory {
+ public:
+  too_large(std::uint64_t needed, std::uint64_t left, std::string text)
+      : out_of_memory(needed, left), text_(std::move(text)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+std::string gibibytes(std::uint64_t bytes) {
+  constexpr double gibibyte = std::uint64_t{1} << 30;
+  return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / gibibyte);
+}
+
+// The structures whose builds fit so many bytes, whatever the keys are.
+std::string what_fits(std::string_view chosen, const column_facts& keys, std::uint64_t left) {
+  std::string fitting;
+  for (const structure_entry* const other : main_entries) {
+    if (!is_for_keys(*other) || other->facts.name == chosen) continue;
+    try {
+      const memory_estimate most = estimate(other->facts.name, backend::cpu, keys);
+      if (most.build_peak_bytes > left) continue;
+      fitting +=
+          fmt::format("; {} takes at most {}", most.structure, gibibytes(most.build_peak_bytes));
+    } catch (const unsupported&) {  // it does not take such keys
+    }
+  }
+  return fitting;
+}
+
+// Refuses what needs more than the host has left. Small builds are not looked at, nor columns where
+// keys are missing: nobody knows how many.
+void check_room(const structure_entry& entry, backend where, const context& on, const column& keys,
+                const std::optional<column>& row_ids, const option_map& options) {
+  constexpr std::uint64_t few_keys = std::uint64_t{1} << 20;
+  constexpr std::uint64_t few_bytes = std::uint64_t{1} << 28;
+  if (keys.size <= few_keys || where != backend::cpu || keys.validity != nullptr) return;
+  if (!is_own_host_memory(on.memory)) return;
+  check_build(entry.facts, where, on, keys, row_ids);
+  const column_facts facts{
+      .n = keys.size,
+      .key = keys.format,
+      .row_ids = are_narrow(keys, row_ids) ? row_id_type::uint32 : row_id_type::uint64};
+  const std::uint64_t least = least_build_bytes(entry.facts.name, facts, options);
+  if (least <= few_bytes) return;
+  const std::optional<std::uint64_t> left = host_memory_left();
+  if (!left || least <= *left) return;
+  throw too_large(
+      least, *left,
+      fmt::format("out of memory: to build {} over {} keys takes at least {}, and {} are left{}; "
+                  "index_file_builder, in Python raydex.build_file, makes a file of an index "
+                  "within the memory that you give it",
+                  entry.facts.name, keys.size, gibibytes(least), gibibytes(*left),
+                  what_fits(entry.facts.name, facts, *left)));
+}
+
 }  // namespace
 
 std::unique_ptr<index> build(std::string_view structure, backend where, const context& on,
                              const column& keys, const std::optional<column>& row_ids,
                              const option_map& options) try {
   option_map left = options;
-  return choose_structure(structure, where, keys.size, keys.format, left)
-      .build_keys(where, on, keys, row_ids, left);
+  const structure_entry& entry = choose_structure(structure, where, keys.size, keys.format, left);
+  check_room(entry, where, on, keys, row_ids, left);
+  return entry.build_keys(where, on, keys, row_ids, left);
 } catch (...) {
   rethrow_as_error();
 }

@@ -7,6 +7,7 @@
 #include "raydex/error.hpp"
 #include "src/interface/builders.hpp"
 #include "src/interface/checks.hpp"
+#include "src/interface/host_memory.hpp"
 
 namespace raydex {
 
@@ -30,6 +31,12 @@ class opened_platform final : public memory_resource,
  private:
   std::unique_ptr<platform> platform_;
 };
+
+bool is_own_host_memory(const memory_resource& memory) noexcept {
+  if (memory.space() != memory_space::host) return false;
+  return dynamic_cast<const host_memory_resource*>(&memory) != nullptr ||
+         dynamic_cast<const opened_platform*>(&memory) != nullptr;
+}
 
 namespace {
 std::shared_ptr<opened_platform> open(backend where) {

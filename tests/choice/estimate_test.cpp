@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "raydex/raydex.hpp"
+#include "src/choice/least_bytes.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"
@@ -154,6 +155,10 @@ class estimated_memory : public test::backend_test {
                    {.n = known.n, .key = known.key, .ascending = one.in_order}, one.options);
       check(meter.current(), most.resident_bytes, false);
       check(meter.peak(), most.build_peak_bytes, false);
+      if (at().where() == backend::cpu) {
+        EXPECT_GE(meter.peak(),
+                  least_build_bytes(one.structure, {.n = known.n, .key = known.key}, one.options));
+      }
     }
   }
 
@@ -252,6 +257,10 @@ TEST_F(estimated_memory, is_what_wide_row_ids_take) {
     const memory_estimate known_bytes = estimate(one.structure, at().where(), known, one.options);
     check(meter.current(), known_bytes.resident_bytes, one.exact);
     check(meter.peak(), known_bytes.build_peak_bytes, one.exact);
+    EXPECT_GE(meter.peak(),
+              least_build_bytes(
+                  one.structure,
+                  {.n = keys.size(), .key = known.key, .row_ids = row_id_type::uint64}, {}));
     compare_calls(*built, known_bytes.per_probe, column(there), false);
   }
 }

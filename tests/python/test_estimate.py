@@ -252,6 +252,18 @@ def test_a_gpu_need_not_be_here():
     assert raydex.estimate(10**9, "sorted_array", "cuda").resident_bytes == 12 * 10**9
 
 
+def test_a_build_without_room_is_refused_at_once(tmp_path):
+    """Of a file without pages: nothing of it is read, and nothing is allocated."""
+    n = 2**39
+    try:
+        keys = np.memmap(tmp_path / "keys", np.int64, "w+", shape=n)
+    except OSError as problem:
+        pytest.skip(f"no such file: {problem}")
+    for structure in "auto", "btree", "hash_open", "rx":
+        with pytest.raises(raydex.OutOfMemory, match=f"{n} keys takes at least 8192.00 GiB.*raydex.build_file"):
+            raydex.build(keys, structure)
+
+
 def table_of_bytes():
     """As `docs/structures.md` has it: of 10^7 keys that differ, and are dense for `direct`."""
     n = 10**7
