@@ -235,7 +235,7 @@ struct claim_slots {
   /// Those of N rows `step` apart, but none from `end` on.
   template <std::size_t N>
   RAYDEX_HD void some(std::uint64_t begin, std::uint64_t step, std::uint64_t end) const {
-    std::uint64_t hashes[N];
+    std::uint64_t hashes[N]{};
     bool valid[N];
     RAYDEX_UNROLL
     for (std::size_t j = 0; j < N; ++j) {
