@@ -188,14 +188,15 @@ nb::tuple load_file(const std::string& backend_name, const session& from, addres
                     const nb::bytes& path, bool verify) {
   const backend where = parse_backend(backend_name);
   const std::string name(text_of(path));
-  auto made = unlocked([&]() -> std::variant<loaded_index, loaded_rmq, loaded_aggregate, loaded_asof_join> {
-    const context on = context_of(from, stream);
-    const index_file_info found = inspect(name);
-    if (found.is_minima) return load_rmq(where, on, name, {.verify = verify});
-    if (found.is_aggregate) return load_aggregate(where, on, name, {.verify = verify});
-    if (found.is_asof_join) return load_asof_join(where, on, name, {.verify = verify});
-    return load(where, on, name, {.verify = verify});
-  });
+  auto made =
+      unlocked([&]() -> std::variant<loaded_index, loaded_rmq, loaded_aggregate, loaded_asof_join> {
+        const context on = context_of(from, stream);
+        const index_file_info found = inspect(name);
+        if (found.is_minima) return load_rmq(where, on, name, {.verify = verify});
+        if (found.is_aggregate) return load_aggregate(where, on, name, {.verify = verify});
+        if (found.is_asof_join) return load_asof_join(where, on, name, {.verify = verify});
+        return load(where, on, name, {.verify = verify});
+      });
   return std::visit([&](auto& one) { return handle_and_note(std::move(one), where); }, made);
 }
 
