@@ -145,19 +145,19 @@ class built_asof_join final : public asof_join, public keeps_columns {
     file.number("missing is equal", missing_equal);
     file.number("columns of key", parts);
     chained_part::keep_format("time", times_.format, file);
-    const auto part_of_runs = [&](const auto& part) {
-      std::vector<key_part> all;
-      for (const run& one : runs_)
-        all.push_back(part(one));
-      return chained_part::made_of<Executor>(on, all);
-    };
-    part_of_runs([](const run& one) -> key_part {
-      return one.times;
-    }).template keep<Executor>("times", on, file);
+    buffer<std::byte> cells(on, rows * times_.format.width);
+    copy_cells<Executor>(on, times_, cells.data());
+    file.array<Executor>("times", on, std::as_const(cells));
+    std::vector<column> times;  // whose cells may be gone
+    for (const run& one : runs_)
+      times.push_back(one.times);
+    file.array<Executor>("times present", on, chained_validity<Executor>(on, times));
     for (unsigned p = 0; p < parts; ++p) {
-      part_of_runs([&](const run& one) {
-        return one.by[p];
-      }).template keep<Executor>("key " + std::to_string(p), on, file);
+      std::vector<key_part> of_runs;
+      for (const run& one : runs_)
+        of_runs.push_back(one.by[p]);
+      chained_part::made_of<Executor>(on, of_runs)
+          .template keep<Executor>("key " + std::to_string(p), on, file);
     }
     return {times_.format, rows};
   }
