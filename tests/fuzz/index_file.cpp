@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes to the file of an index or of minima, whose checksums are made right again: it answers
-// and takes edits within its memory, or is refused.
+// Changes to the file of an index, of minima, an aggregate or an as-of join, whose checksums are
+// made right again: it answers and takes edits within its memory, or is refused.
 //
 // The first byte of an input says which structure. A change follows every eight bytes: four for
 // where, one for what, and three for a number.
@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,18 @@ using test::bytes;
 const session& host() {
   static const session at(backend::cpu);
   return at;
+}
+
+// 600 of two letters.
+string_column names() {
+  static const std::string letters(1200, 'a');
+  static const std::vector<std::uint32_t> offsets = [] {
+    std::vector<std::uint32_t> made;
+    for (std::uint32_t i = 0; i <= 600; ++i)
+      made.push_back(2 * i);
+    return made;
+  }();
+  return {.bytes = letters.data(), .offsets = offsets.data(), .size = 600};
 }
 
 std::vector<bytes> files_of_all_structures() {
@@ -47,6 +60,13 @@ std::vector<bytes> files_of_all_structures() {
     if (of.where != backend::cpu) continue;
     all.push_back(to_bytes(host(), *build_rmq(of.structure, backend::cpu, host(), column(values))));
   }
+  std::vector<std::uint32_t> keys;
+  for (std::uint32_t i = 0; i < 600; ++i)
+    keys.push_back(i * i % 499 * 3);
+  const auto over = build("pivot_tree", backend::cpu, host(), column(keys));
+  all.push_back(to_bytes(host(), *build_aggregate(host(), *over, column(values))));
+  all.push_back(to_bytes(
+      host(), *build_asof_join(backend::cpu, host(), column(values), {column(keys), names()})));
   return all;
 }
 
@@ -63,6 +83,28 @@ void ask_minima(const bytes& file) {
   const std::vector<std::uint64_t> upper{12, 3, 900, 200};
   std::vector<std::uint64_t> positions(lower.size());
   held->position(host(), ranges(column(lower), column(upper)), positions);
+}
+
+void ask_aggregate(const bytes& file) {
+  const auto [over, held, note] = aggregate_from_bytes(backend::cpu, host(), file);
+  const std::vector<std::uint32_t> lower{0, 3, 7, 100};
+  const std::vector<std::uint32_t> upper{12, 3, 900, 2000};
+  const probes batch = ranges(column(lower), column(upper));
+  std::vector<double> sums(lower.size());
+  std::vector<float> extremes(lower.size());
+  std::vector<std::uint32_t> rows(lower.size());
+  held->sum(host(), batch, sums);
+  held->minimum(host(), batch, value_span(extremes));
+  held->maximum(host(), batch, value_span(extremes));
+  held->first(host(), batch, rows);
+}
+
+void ask_asof_join(const bytes& file) {
+  const loaded_asof_join kept = asof_join_from_bytes(backend::cpu, host(), file);
+  const std::vector<float> times(600, 30);
+  const std::vector<std::uint32_t> keys(600, 3);
+  std::vector<std::uint32_t> rows(times.size());
+  kept.held->match(host(), column(times), {column(keys), names()}, {}, rows);
 }
 
 void change(bytes& file, std::span<const std::uint8_t, 8> by) {
@@ -108,7 +150,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   test::file_parts parts(whole);  // says where things are, whatever is changed
   parts.become(std::move(changed));
   const bytes& file = parts.summed();
-  for (const auto ask : {ask_and_edit, ask_minima}) {
+  for (const auto ask : {ask_and_edit, ask_minima, ask_aggregate, ask_asof_join}) {
     try {
       ask(file);
     } catch (const error&) {  // refused
