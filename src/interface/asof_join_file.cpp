@@ -19,7 +19,7 @@
 #include "src/interface/checks.hpp"
 #include "src/interface/index_file_reader.hpp"
 #include "src/interface/index_file_writer.hpp"
-#include "src/interface/keeps_columns.hpp"
+#include "src/interface/kept_parts.hpp"
 #include "src/operations/joins/slices.hpp"
 
 namespace raydex {

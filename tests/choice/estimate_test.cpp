@@ -17,20 +17,13 @@
 
 #include "raydex/raydex.hpp"
 #include "src/choice/least_bytes.hpp"
+#include "tests/choice/estimates.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/tested_backend.hpp"
 
 namespace raydex {
 namespace {
-
-// A structure with options, and how close its figures are where all is known of a column.
-struct tried {
-  std::string structure;
-  option_map options = {};
-  bool exact = true;      // else a bound: the keys decide, or Embree
-  bool in_order = false;  // takes keys in order alone
-};
 
 std::vector<tried> structures_here() {
   std::vector<tried> all{
@@ -81,38 +74,6 @@ std::size_t called_keys(std::size_t usual) {
   return test::tested_by_emulation() ? 5'003 : test::small_scale() ? 30'011 : usual;
 }
 
-std::string name_of(const tried& one) {
-  std::string text = one.structure;
-  for (const auto& [name, value] : one.options)
-    text.append(" ").append(name).append("=").append(value);
-  return text;
-}
-
-enum class spread { apart, dense, in_order, repeated, one_twice, equal };
-
-template <class Key>
-std::vector<Key> keys_of(spread how, std::size_t n) {
-  auto random = test::generator(n);
-  std::vector<Key> keys(n);
-  std::iota(keys.begin(), keys.end(), Key{7});
-  if (how == spread::apart) {
-    for (Key& key : keys)
-      key = static_cast<Key>(random());
-    if (n > 1) {
-      keys[0] = 0;
-      keys[n - 1] = std::numeric_limits<Key>::max();
-    }
-  }
-  if (how == spread::repeated)
-    for (Key& key : keys)
-      key = static_cast<Key>(test::below(random, n / 10 + 1));
-  if (how == spread::equal) std::fill(keys.begin(), keys.end(), Key{7});
-  if (how == spread::dense || how == spread::one_twice)
-    std::shuffle(keys.begin(), keys.end(), random);
-  if (how == spread::one_twice && n > 2) keys[n / 2] = keys[n / 3];
-  return keys;
-}
-
 template <class Key>
 column_facts facts_of(const std::vector<Key>& keys) {
   column_facts facts{.n = keys.size(), .key = format_of<Key>};
@@ -125,12 +86,6 @@ column_facts facts_of(const std::vector<Key>& keys) {
       static_cast<std::uint64_t>(std::unique(sorted.begin(), sorted.end()) - sorted.begin());
   facts.span = span == 0 ? std::numeric_limits<std::uint64_t>::max() : span;
   return facts;
-}
-
-// 1 %, or what counts take, and on a GPU what roots of large trees differ by.
-std::size_t tolerance(std::size_t bytes) {
-  const bool on_gpu = test::tested_backend() != backend::cpu && !test::tested_by_emulation();
-  return std::max<std::size_t>(bytes / 100, on_gpu ? 256 << 10 : 32 << 10);
 }
 
 class estimated_memory : public test::backend_test {
@@ -148,13 +103,13 @@ class estimated_memory : public test::backend_test {
                                column(there), std::nullopt, one.options);
       const memory_estimate all_known = estimate(one.structure, at().where(), known, one.options);
       EXPECT_EQ(all_known.structure, one.structure);
-      check(meter.current(), all_known.resident_bytes, one.exact);
-      check(meter.peak(), all_known.build_peak_bytes, one.exact);
+      expect_near(meter.current(), all_known.resident_bytes, one.exact);
+      expect_near(meter.peak(), all_known.build_peak_bytes, one.exact);
       const memory_estimate most =
           estimate(one.structure, at().where(),
                    {.n = known.n, .key = known.key, .ascending = one.in_order}, one.options);
-      check(meter.current(), most.resident_bytes, false);
-      check(meter.peak(), most.build_peak_bytes, false);
+      expect_near(meter.current(), most.resident_bytes, false);
+      expect_near(meter.peak(), most.build_peak_bytes, false);
       if (at().where() == backend::cpu) {
         EXPECT_GE(meter.peak(),
                   least_build_bytes(one.structure, {.n = known.n, .key = known.key}, one.options));
@@ -163,14 +118,6 @@ class estimated_memory : public test::backend_test {
   }
 
   // `more`: what may come on top.
-  static void check(std::size_t measured, std::uint64_t estimated, bool exact,
-                    std::size_t more = 0) {
-    EXPECT_LE(measured, estimated + tolerance(estimated) + more);
-    if (exact) {
-      EXPECT_GE(measured + tolerance(estimated), estimated);
-    }
-  }
-
   // Has an index answer points, each with one match.
   void compare_calls(const index& built, const probe_bytes& each, const column& keys,
                      bool exact) const {
@@ -187,7 +134,7 @@ class estimated_memory : public test::backend_test {
       SCOPED_TRACE(name);
       tracking_resource meter(context(at()).memory);
       ask(context{meter, context(at()).stream});
-      check(meter.peak(), n * bytes, exact && all_at_once, of_long_matches);
+      expect_near(meter.peak(), n * bytes, exact && all_at_once, of_long_matches);
     };
     const std::span out(numbers.data(), n);
     call("first", each.first, [&](const context& on) { built.first(on, batch, rows); });
@@ -255,8 +202,8 @@ TEST_F(estimated_memory, is_what_wide_row_ids_take) {
     const auto built = build(one.structure, at().where(), {meter, context(at()).stream},
                              column(there), column(rows_there), one.options);
     const memory_estimate known_bytes = estimate(one.structure, at().where(), known, one.options);
-    check(meter.current(), known_bytes.resident_bytes, one.exact);
-    check(meter.peak(), known_bytes.build_peak_bytes, one.exact);
+    expect_near(meter.current(), known_bytes.resident_bytes, one.exact);
+    expect_near(meter.peak(), known_bytes.build_peak_bytes, one.exact);
     EXPECT_GE(meter.peak(),
               least_build_bytes(
                   one.structure,
@@ -281,333 +228,6 @@ TEST_F(estimated_memory, is_what_calls_take) {
     const memory_estimate known =
         estimate(one.structure, at().where(), facts_of(keys), one.options);
     compare_calls(*built, known.per_probe, column(there), true);
-  }
-}
-
-// Structures for minima with options.
-std::vector<tried> minima_here() {
-  std::vector<tried> all{
-      {"rmq_scan"},
-      {"rmq_cover"},
-      {"rmq_cover", {{"memory", "small"}}},
-      {"rmq_cover", {{"extreme", "maximum"}, {"ties", "rightmost"}}},
-      {"rmq_lca"},
-      {"rmq_lca", {{"extreme", "maximum"}}},
-      {"rmq_hierarchy"},
-      {"rmq_hierarchy", {{"chunk", "2"}, {"cutoff", "2"}}},
-      {"rmq_hierarchy", {{"load", "coalesced"}, {"extreme", "maximum"}}},
-  };
-  if (test::tested_backend() != backend::cpu) return all;
-  all.push_back({"rmq_rx", {}, false});
-  all.push_back({"rmq_rx", {{"block", "32"}, {"build", "trace"}}, false});
-  all.push_back({"rmq_hierarchy", {{"top", "rays"}}, false});
-  all.push_back({"rmq_hierarchy", {{"top", "rays"}, {"chunk", "4"}, {"cutoff", "100"}}, false});
-  return all;
-}
-
-// Some option values at random.
-tried drawn_minima(std::mt19937_64& random) {
-  tried one{"rmq_cover"};
-  const auto flip = [&] { return test::below(random, 2) == 0; };
-  if (flip()) one.structure = "rmq_hierarchy";
-  if (flip()) one.options["extreme"] = "maximum";
-  if (flip()) one.options["ties"] = "rightmost";
-  if (one.structure == "rmq_cover") {
-    if (flip()) one.options["memory"] = "small";
-    return one;
-  }
-  if (flip()) one.options["chunk"] = std::to_string(1u << (1 + test::below(random, 10)));
-  if (flip()) one.options["cutoff"] = std::to_string(2 + test::below(random, 300));
-  if (flip()) one.options["load"] = "coalesced";
-  return one;
-}
-
-class estimated_minima : public test::backend_test {
- protected:
-  template <class T>
-  void compare(const tried& one, const buffer<T>& array) const {
-    SCOPED_TRACE(name_of(one) + ", " + std::to_string(array.size()) + " values");
-    tracking_resource meter(context(at()).memory);
-    const auto built = build_rmq(one.structure, at().where(), {meter, context(at()).stream},
-                                 column(array), one.options);
-    const rmq_estimate said =
-        estimate_rmq(one.structure, at().where(), array.size(), format_of<T>, one.options);
-    EXPECT_EQ(said.structure, one.structure);
-    const auto check = [&](std::size_t measured, std::uint64_t bytes) {
-      EXPECT_LE(measured, bytes + tolerance(bytes));
-      if (one.exact) {
-        EXPECT_GE(measured + tolerance(bytes), bytes);
-      }
-    };
-    check(meter.current(), said.resident_bytes);
-    check(meter.peak(), said.build_peak_bytes);
-    EXPECT_EQ(built->info().resident_bytes, meter.current());
-    EXPECT_EQ(built->info().build_peak_bytes, meter.peak());
-    compare_calls(*built, said.per_probe);
-  }
-
-  void compare_calls(const rmq& built, const rmq_probe_bytes& each) const {
-    const std::size_t n = test::tested_by_emulation() ? 500 : 2'000;
-    const auto lower = at().upload(std::vector<std::uint32_t>(n, 0));
-    const auto upper = at().upload(std::vector<std::uint32_t>(n, 700));
-    const probes batch = ranges(column(lower), column(upper));
-    buffer<std::uint64_t> out(at(), n);
-    const auto call = [&](const char* name, std::uint64_t bytes, const auto& ask) {
-      SCOPED_TRACE(name);
-      tracking_resource meter(context(at()).memory);
-      ask(context{meter, context(at()).stream});
-      EXPECT_EQ(meter.peak(), n * bytes);
-    };
-    const value_span values(built.info().value, out.data(), n);
-    call("extreme", each.extreme, [&](const context& on) {
-      built.info().extreme == rmq_extreme::minimum ? built.minimum(on, batch, values)
-                                                   : built.maximum(on, batch, values);
-    });
-    call("position", each.position,
-         [&](const context& on) { built.position(on, batch, std::span(out.data(), n)); });
-  }
-
-  template <class T>
-  buffer<T> array_of(std::size_t n) const {
-    auto random = test::generator(n);
-    std::vector<T> values(n);
-    for (T& value : values)
-      value = static_cast<T>(test::below(random, 1'000'000));
-    return at().upload(values);
-  }
-
-  template <class T>
-  void compare_all(std::size_t n) const {
-    const buffer<T> array = array_of<T>(n);
-    for (const tried& one : minima_here())
-      compare(one, array);
-  }
-};
-
-TEST_F(estimated_minima, are_what_builds_and_calls_take) {
-  std::vector<std::size_t> sizes{0, 1, 2, 15, 16, 17, 511, 512, 513, 1023, 1025, 5003};
-  if (!test::tested_by_emulation()) sizes.insert(sizes.end(), {16'384, 16'385, 100'003});
-  for (const std::size_t n : sizes) {
-    compare_all<std::uint32_t>(n);
-    compare_all<double>(n);
-  }
-  for (const std::size_t n : {16u, 5003u}) {
-    compare_all<std::int32_t>(n);
-    compare_all<float>(n);
-    compare_all<std::uint64_t>(n);
-    compare_all<std::int64_t>(n);
-  }
-}
-
-TEST_F(estimated_minima, are_what_others_take) {
-  auto random = test::generator(3);
-  const std::uint64_t most = test::tested_by_emulation() ? 5'000 : 200'000;
-  for (int i = 0; i < 40; ++i) {
-    const std::size_t n = test::below(random, i % 2 == 0 ? most / 50 : most);
-    const tried one = drawn_minima(random);
-    compare(one, array_of<float>(n));
-    compare(one, array_of<std::int64_t>(n));
-  }
-}
-
-TEST_F(estimated_minima, are_what_large_arrays_take) {
-  if (test::small_scale() || test::tested_by_emulation()) GTEST_SKIP() << "takes too long";
-  compare_all<float>(2'000'003);
-  compare_all<std::int64_t>(1'000'003);
-}
-
-// Aggregates over an index, of values that are drawn.
-class estimated_aggregates : public test::backend_test {
- protected:
-  struct made_of {
-    const index& over;
-    aggregate_options parts;
-    bool missing;
-    bool finite;
-  };
-
-  template <class T>
-  void compare(const made_of& how, std::size_t cells) const {
-    const index_info& info = how.over.info();
-    SCOPED_TRACE(std::to_string(info.entries) + " entries, values " +
-                 std::string(to_string(format_of<T>)) + (how.missing ? ", some missing" : "") +
-                 (how.finite ? ", finite" : ""));
-    auto random = test::generator(cells);
-    std::vector<T> values(cells);
-    for (T& value : values)
-      value = static_cast<T>(test::below(random, 1000));
-    const bool floating = std::is_floating_point_v<T>;
-    if (floating && !how.finite && cells != 0)
-      values[cells / 16 * 8] = std::numeric_limits<T>::infinity();  // not missing
-    const auto there = at().upload(values);
-    const auto present = at().upload(std::vector<std::uint8_t>(cells / 8 + 1, 0x5b));
-    tracking_resource meter(context(at()).memory);
-    const auto built =
-        build_aggregate({meter, context(at()).stream}, how.over,
-                        how.missing ? column(there, present.data()) : column(there), how.parts);
-    const column_facts keys{.n = info.entries, .row_ids = info.row_ids};
-    const value_facts known{
-        .format = format_of<T>, .missing = how.missing, .finite = how.finite || !floating};
-    const aggregate_estimate said = estimate_aggregate(info.where, keys, known, how.parts);
-    near(meter.current(), said.resident_bytes, true);
-    near(meter.peak(), said.build_peak_bytes, true);
-    EXPECT_EQ(built->info().resident_bytes, meter.current());
-    const aggregate_estimate most =
-        estimate_aggregate(info.where, keys, value_facts{.format = format_of<T>}, how.parts);
-    near(meter.current(), most.resident_bytes, false);
-    near(meter.peak(), most.build_peak_bytes, false);
-    compare_calls<T>(*built, how, said.per_probe);
-  }
-
-  static void near(std::size_t measured, std::uint64_t bytes, bool exact) {
-    EXPECT_LE(measured, bytes + tolerance(bytes));
-    if (exact) {
-      EXPECT_GE(measured + tolerance(bytes), bytes);
-    }
-  }
-
-  template <class T>
-  void compare_calls(const aggregate& built, const made_of& how,
-                     const aggregate_probe_bytes& each) const {
-    const index_info& info = how.over.info();
-    const probe_bytes of_index =
-        estimate(info.structure, info.where,
-                 {.n = info.entries, .key = info.key, .row_ids = info.row_ids})
-            .per_probe;
-    const std::uint64_t locating = std::max(of_index.first, of_index.count);
-    const std::size_t n = test::tested_by_emulation() ? 300 : 5'000;
-    const auto points_there = at().upload(std::vector<std::uint32_t>(n, 40));
-    const probes batch = points(column(points_there));
-    buffer<std::uint64_t> out(at(), n);
-    const auto call = [&](const char* name, std::uint64_t bytes, const auto& ask) {
-      SCOPED_TRACE(name);
-      tracking_resource meter(context(at()).memory);
-      ask(context{meter, context(at()).stream});
-      EXPECT_LE(meter.peak(),
-                n * (bytes + locating) + (at().where() == backend::cpu ? 0 : 4 << 20));
-      EXPECT_GE(meter.peak(), n * bytes);
-    };
-    call("count_values", each.count_values,
-         [&](const context& on) { built.count_values(on, batch, std::span(out.data(), n)); });
-    const value_span extreme(format_of<T>, out.data(), n);
-    if (how.parts.sums) {
-      using sum =
-          std::conditional_t<std::is_floating_point_v<T>, double,
-                             std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
-      buffer<sum> sums(at(), n);
-      buffer<double> means(at(), n);
-      call("sum", each.sum,
-           [&](const context& on) { built.sum(on, batch, std::span(sums.data(), n)); });
-      call("mean", each.sum,
-           [&](const context& on) { built.mean(on, batch, std::span(means.data(), n)); });
-    }
-    if (how.parts.minima)
-      call("minimum", each.extreme, [&](const context& on) { built.minimum(on, batch, extreme); });
-    if (how.parts.maxima)
-      call("maximum", each.extreme, [&](const context& on) { built.maximum(on, batch, extreme); });
-    if (how.parts.first_rows) {
-      const row_id_span rows(info.row_ids, out.data(), n);
-      call("first", each.first, [&](const context& on) { built.first(on, batch, rows); });
-    }
-  }
-
-  template <class T>
-  void compare_all(const index& over, std::size_t cells) const {
-    for (unsigned drawn = 0; drawn < 16; ++drawn) {
-      const aggregate_options parts{.sums = (drawn & 1) != 0,
-                                    .minima = (drawn & 2) != 0,
-                                    .maxima = (drawn & 4) != 0,
-                                    .first_rows = (drawn & 8) != 0};
-      compare<T>({over, parts, drawn % 3 == 0, drawn % 5 != 0}, cells);
-    }
-  }
-
-  // Without values, counts and first rows alone.
-  void compare_without_values(const index& over) const {
-    for (const bool first_rows : {false, true}) {
-      tracking_resource meter(context(at()).memory);
-      const aggregate_options parts{.first_rows = first_rows};
-      const auto built = build_aggregate({meter, context(at()).stream}, over, std::nullopt, parts);
-      const index_info& info = over.info();
-      const aggregate_estimate said = estimate_aggregate(
-          info.where, {.n = info.entries, .row_ids = info.row_ids}, std::nullopt, parts);
-      near(meter.current(), said.resident_bytes, true);
-      near(meter.peak(), said.build_peak_bytes, true);
-      EXPECT_EQ(said.per_probe.sum + said.per_probe.extreme + said.per_probe.count_values, 0);
-    }
-  }
-};
-
-TEST_F(estimated_aggregates, are_what_builds_and_calls_take) {
-  std::vector<std::size_t> sizes{0, 1, 2, 8, 9, 513, 5'003};
-  if (!test::tested_by_emulation()) sizes.push_back(test::small_scale() ? 30'011 : 200'003);
-  for (const std::size_t n : sizes) {
-    const auto keys = at().upload(keys_of<std::uint32_t>(spread::repeated, n));
-    const auto narrow = build("sorted_array", at().where(), at(), column(keys));
-    compare_without_values(*narrow);
-    compare_all<std::uint32_t>(*narrow, n);
-    compare_all<double>(*narrow, n);
-    if (n > 10'000) continue;
-    compare_all<float>(*narrow, n);
-    compare_all<std::int64_t>(*narrow, n);
-    std::vector<std::uint64_t> rows(n);
-    std::iota(rows.begin(), rows.end(), std::uint64_t{0});
-    const auto rows_there = at().upload(rows);
-    const auto wide = build("sorted_array", at().where(), at(), column(keys), column(rows_there));
-    compare_without_values(*wide);
-    compare_all<std::int32_t>(*wide, n);
-    compare_all<double>(*wide, n);
-    compare_all<std::uint64_t>(*wide, n);
-    if (at().where() != backend::cpu) continue;
-    for (const char* const structure : {"cgrx", "rx"})
-      compare_all<float>(*build(structure, at().where(), at(), column(keys)), n);
-  }
-}
-
-TEST(estimate, refuses_aggregates_of_strings) {
-  test::expect_error<invalid_argument>(
-      [] {
-        (void)estimate_aggregate(backend::cpu, {.n = 10},
-                                 value_facts{.format = key_format::bytes(3)});
-      },
-      {"aggregates are of numbers"});
-  test::expect_error<invalid_argument>(
-      [] { (void)estimate_aggregate(backend::cpu, {.n = (std::uint64_t{1} << 45) + 1}); }, {"n: "});
-}
-
-// As `rmq_memory` says, where there are more than some KiB.
-TEST(estimate, has_covers_within_their_bounds) {
-  for (const key_format value : {format_of<float>, format_of<std::int64_t>}) {
-    for (unsigned power = 16; power <= 45; ++power) {
-      for (const std::uint64_t n : {std::uint64_t{1} << power, (std::uint64_t{1} << power) - 1}) {
-        SCOPED_TRACE(n);
-        const std::uint64_t array = n * value.width;
-        const auto fast = estimate_rmq("auto", backend::cuda, n, value);
-        const auto small = estimate_rmq("rmq_cover", backend::cpu, n, value, {{"memory", "small"}});
-        EXPECT_EQ(fast.structure, "rmq_cover");
-        EXPECT_LE(fast.resident_bytes, array / 4);
-        EXPECT_GE(fast.resident_bytes, array / 10);
-        EXPECT_LE(small.resident_bytes, array / 25);
-        EXPECT_GE(small.resident_bytes, array / 100);
-      }
-    }
-  }
-}
-
-TEST(estimate, grows_with_values_up_to_more_than_memory_has) {
-  for (const backend where : {backend::cpu, backend::cuda}) {
-    for (const rmq_capability& one : rmq_capabilities()) {
-      if (one.where != where || one.structure == "rmq_cover") continue;
-      std::uint64_t before = 0;
-      for (unsigned power = 0; power <= 45; ++power) {
-        SCOPED_TRACE(one.structure + " of 2^" + std::to_string(power));
-        const rmq_estimate bytes =
-            estimate_rmq(one.structure, where, std::uint64_t{1} << power, format_of<double>);
-        EXPECT_GE(bytes.resident_bytes, before);
-        EXPECT_GE(bytes.build_peak_bytes, bytes.resident_bytes);
-        before = bytes.resident_bytes;
-      }
-    }
   }
 }
 
@@ -677,34 +297,6 @@ TEST(estimate, refuses_what_cannot_be) {
     refuse(cannot, structure, backend::optix, facts, {}, {"the driver decides", "build the index"});
   refuse(cannot, "rx", backend::cpu, facts, {{"inverse", "on"}}, {"build the index"});
   refuse(cannot, "rx", backend::cpu, facts, {{"primitives", "rows"}}, {"build the index"});
-}
-
-TEST(estimate, refuses_minima_that_cannot_be) {
-  const auto refuse = [&](auto error, std::string_view structure, backend where, std::uint64_t n,
-                          key_format value, const option_map& options,
-                          const std::vector<std::string>& words) {
-    test::expect_error<decltype(error)>(
-        [&] { (void)estimate_rmq(structure, where, n, value, options); }, words);
-  };
-  const invalid_argument invalid("");
-  const unsupported cannot("");
-  const key_format value = format_of<float>;
-  refuse(invalid, "rmq_cover", backend::cpu, (std::uint64_t{1} << 45) + 1, value, {},
-         {"n: ", "at most 35184372088832"});
-  key_format wrong = value;
-  wrong.width = 3;
-  refuse(invalid, "rmq_cover", backend::cpu, 10, wrong, {}, {"no format"});
-  refuse(invalid, "rmq_scan", backend::cpu, 10, key_format::bytes(4), {},
-         {"minima are of numbers"});
-  refuse(invalid, "btree", backend::cpu, 10, value, {}, {"'btree' is not one of auto, "});
-  refuse(invalid, "rmq_cover", backend::cpu, 10, value, {{"memory", "much"}}, {"memory"});
-  refuse(invalid, "rmq_hierarchy", backend::cpu, 10, value, {{"chunk", "3"}}, {"chunk"});
-  refuse(cannot, "rmq_hierarchy", backend::cuda, 10, value, {{"top", "rays"}}, {"optix"});
-  refuse(cannot, "rmq_rx", backend::cuda, 10, value, {}, {"it is on cpu, optix"});
-  for (const char* const structure : {"rmq_rx", "rmq_hierarchy"}) {
-    for (const std::uint64_t n : {0u, 10u})
-      refuse(cannot, structure, backend::optix, n, value, {}, {"the driver decides"});
-  }
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include "raydex/core/joins/asof.hpp"
 #include "raydex/join.hpp"
 #include "src/interface/checks.hpp"
-#include "src/interface/keeps_columns.hpp"
+#include "src/interface/kept_parts.hpp"
 #include "src/operations/joins/asof_run.hpp"
 #include "src/operations/joins/built_joined.hpp"
 #include "src/operations/joins/chained_columns.hpp"
