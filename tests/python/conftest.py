@@ -10,6 +10,7 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
+from raydex import _appending
 
 set_hypothesis_home_dir(os.path.join(tempfile.gettempdir(), "raydex-hypothesis"))  # not in the repository
 
@@ -29,3 +30,15 @@ def library(request):
 @pytest.fixture
 def random():
     return np.random.default_rng(20131)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Of the file of an index."""
+    return tmp_path / "an.index"
+
+
+@pytest.fixture
+def own_runs(monkeypatch):
+    """Each batch that is appended to a file has a run of its own."""
+    monkeypatch.setattr(_appending, "_SMALL", 0)

@@ -50,6 +50,19 @@ def ways(index, tmp_path):
     yield copy.copy(index)
 
 
+def expect_damage_refused(path, step, same):
+    """Flips a bit of each `step`-th byte of a file; a byte between its parts may change, and then it is the `same`."""
+    whole = path.read_bytes()
+    for at in range(0, len(whole), step):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+        try:
+            other = raydex.load(path)
+        except raydex.InvalidArgument as problem:
+            assert any(part in str(problem) for part in ("section '", "header: ", "directory: "))
+        else:
+            same(other)
+
+
 def same(index, other, column):
     one, two = index.info, other.info
     for name in ("structure", "device", "key", "row_id_bits", "n", "entries", "max_row_id", "options"):
