@@ -315,6 +315,31 @@ def test_a_process_that_is_killed_while_it_merges(path, own_runs):
         assert os.listdir(path.parent) == ["an.index"] and content(path)[8] == [5]
 
 
+def test_a_run_is_on_the_disk_before_it_has_its_name(path, monkeypatch):
+    """And the name before the rows are said to be there: what a loss of power needs, which no test makes."""
+    raydex.build([5]).save(path)
+    calls = []
+
+    def noted(name):
+        call = getattr(os, name)
+
+        def instead(*arguments):
+            file = arguments[0]
+            is_folder = isinstance(file, int) and os.path.isdir(f"/proc/self/fd/{file}")
+            calls.append(f"{name} of the folder" if is_folder else name)
+            return call(*arguments)
+
+        return instead
+
+    for name in ("write", "fsync", "rename"):
+        monkeypatch.setattr(os, name, noted(name))
+    raydex.append_file(path, [3], share=None)
+    monkeypatch.undo()
+    assert calls.count("write") >= 3
+    assert [one for one in calls if one != "write"] == ["fsync", "rename", "fsync of the folder"]
+    assert calls[-4] == "write"
+
+
 @contextlib.contextmanager
 def full_disk(size):
     """No file grows beyond that. Python has ignored the signal from its start."""

@@ -83,6 +83,14 @@ def _first(by):
     return tuple(one[:1] for one in by) if isinstance(by, tuple) else by[:1]
 
 
+def test_columns_of_a_key_are_known_by_their_names(tmp_path):
+    quotes = raydex.AsofIndex([5, 7], by={"a": [1, 2], "b": [2, 1]})
+    for other in ways(quotes, tmp_path):
+        assert other.join([8], by={"b": [2], "a": [1]}).tolist() == [0]
+        with pytest.raises(raydex.InvalidArgument, match="those of the index a, b"):
+            other.join([8], by={"a": [1], "c": [2]})
+
+
 @pytest.mark.parametrize("key", [
     [decimal.Decimal("1.50"), decimal.Decimal("2.25")], [uuid.UUID(int=5), uuid.UUID(int=7)],
     [ipaddress.ip_address("10.0.0.1"), ipaddress.ip_address("10.0.0.2")], [datetime.date(2024, 1, 31)] * 2,

@@ -111,6 +111,8 @@ class file_parts {
     const std::uint64_t sections = number(at);
     at += 8;
     for (std::uint64_t i = 0; i < sections; ++i) {
+      const auto* const name = reinterpret_cast<const char*>(all_.data()) + at + 8;
+      names_.emplace_back(name, number(at));
       skip_text();
       sections_.push_back(at);
       at += 24;
@@ -127,6 +129,8 @@ class file_parts {
   // Where numbers of the directory are, and where its sections are said to be.
   const std::vector<std::uint64_t>& numbers() const { return numbers_; }
   const std::vector<std::uint64_t>& sections() const { return sections_; }
+  // The names of those.
+  const std::vector<std::string>& names() const { return names_; }
 
   // Whether a byte is between sections.
   bool is_padding(std::uint64_t at) const {
@@ -155,6 +159,7 @@ class file_parts {
   bytes all_;
   std::vector<std::uint64_t> numbers_;
   std::vector<std::uint64_t> sections_;
+  std::vector<std::string> names_;
 };
 
 }  // namespace raydex::test
